@@ -116,14 +116,11 @@ export interface Attempt {
   readonly more: readonly string[];
 }
 
-/**
- * The last call is one more than the policy allows, whoever has made those before it. Apart from a run of
- * ours, each server counts by itself and learns by itself what is not trusted.
- */
-export function playAttempt(scene: HookScene, isApart = false): Attempt {
+/** The last call is one more than the policy allows, whoever has made those before it. */
+export function playAttempt(scene: HookScene): Attempt {
   const { client, model, stage } = scene;
   const { shell } = client.tools;
-  const steps = stepsFor(scene).filter(({ record }) => !(isApart && record.includes('taint')));
+  const steps = stepsFor(scene);
   let endPart = (): void => {};
   const partEnded = new Promise<void>((resolve) => {
     endPart = resolve;
@@ -136,8 +133,7 @@ export function playAttempt(scene: HookScene, isApart = false): Attempt {
   const part = [calls(shell('cat .env')), after(endPart, text('It is not to be had.'))];
   model.play(turns, { task: PART, script: part });
   writeFileSync(stage.policy, policyOf(steps.length + 1));
-  const last = isApart ? 'ALLOW -' : 'BLOCK at-most';
-  const more = [`${client.id} REJECT_WITH_HINT never-env`, `${client.id} ${last}`];
+  const more = [`${client.id} REJECT_WITH_HINT never-env`, `${client.id} BLOCK at-most`];
   return { steps, prompt: PROMPT, more };
 }
 

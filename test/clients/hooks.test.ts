@@ -55,7 +55,7 @@ describe.each(HOOKED_CLIENTS)('$title', (client) => {
   test('keeps its hooks from `sub import --hooks` until `sub restore`', async ({ skip }) => {
     const scene = await setHookScene(client, skip);
     const { stage } = scene;
-    const attempt = playAttempt(scene, true);
+    const attempt = playAttempt(scene);
     const options = ['--policy', stage.policy, '--hooks', '--yes', ...client.trustFlags];
     const imported = await stage.sub('import', client.id, ...options);
     expect(imported, imported.stderr).toMatchObject({ code: 0 });

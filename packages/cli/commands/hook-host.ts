@@ -4,12 +4,12 @@ const AGENT = /^(\d{1,10})-([A-Za-z0-9-]{1,64})$/;
 
 export const command = defineCommand({
   description:
-    'Answers the hooks of one agent until the agent has ended. `sub hook` starts it in the background for an agent that no `sub run` has started; it decides by the settings of SUB_HOME and the policy of the folder that the agent works in, in the run of its servers.',
+    'Answers the hooks of one agent until the agent has ended, and has the hub that its servers share with them. `sub hook` and `sub shim` start it in the background for an agent that no `sub run` has started; it decides by the settings of SUB_HOME and the policy that the hooks name, or that of the folder that the agent works in.',
   options: {
     agent: textOption('process', 'The process of the agent: its number, and when it started'),
     policy: textOption(
       'file',
-      'The policy (default: found from the folder that the agent works in)',
+      'The policy that the start of the run names (default: found from the folder that the agent works in)',
     ),
   },
   hasJson: false,

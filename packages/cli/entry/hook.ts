@@ -63,6 +63,10 @@ function hasCode(cause: unknown, code: string): boolean {
 
 interface Host {
   readonly path: string;
+  /** What the host of an agent must know to find the policy. */
+  readonly told?:
+    | { readonly cwd?: string | undefined; readonly policy?: string | undefined }
+    | undefined;
   /** Where to ask when nobody listens there; a text says why nobody can be asked. */
   readonly otherwise?: () => Promise<{ readonly socketPath: string } | string>;
 }
@@ -85,17 +89,26 @@ async function hostOfAgent(policy: string | undefined): Promise<Host | string> {
   if (typeof place === 'string') return place;
   const sub = process.argv[1] ?? '';
   const otherwise = () => reachHookHost(place, { sub, env, cwd: process.cwd(), policy });
-  return { path: place.socketPath, otherwise };
+  return { path: place.socketPath, told: { cwd: workingFolder(), policy }, otherwise };
 }
 
-function ask({ path, otherwise }: Host): void {
+/** Undefined when it is gone. */
+function workingFolder(): string | undefined {
+  try {
+    return process.cwd();
+  } catch {
+    return undefined;
+  }
+}
+
+function ask({ path, told, otherwise }: Host): void {
   const socket = connect(path);
   let isConnected = false;
   const chunks: Buffer[] = [];
   let bytes = 0;
   socket.on('connect', () => {
     isConnected = true;
-    socket.write(`${JSON.stringify({ v: 1, client, ppid: process.ppid })}\n`);
+    socket.write(`${JSON.stringify({ v: 1, client, ppid: process.ppid, ...told })}\n`);
     socket.end(body);
   });
   socket.on('data', (chunk: Buffer) => {
@@ -107,7 +120,7 @@ function ask({ path, otherwise }: Host): void {
     if (isConnected || otherwise === undefined)
       return refuse(`the process that decides cannot be reached (${codeOf(cause)})`);
     return void otherwise().then(
-      (to) => (typeof to === 'string' ? refuse(to) : ask({ path: to.socketPath })),
+      (to) => (typeof to === 'string' ? refuse(to) : ask({ path: to.socketPath, told })),
       (why: unknown) => refuse(String(why)),
     );
   });

@@ -9,7 +9,6 @@ import {
   type TerminateRequest,
 } from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
-import { visible } from '@subluminal/core/visible';
 import { sha256 } from '../os/crypto/index.ts';
 import { ensurePrivateFolder, monotonicClock } from '../os/index.ts';
 import type { HookedAgent } from '../services/hooks/run-hooks.ts';
@@ -48,6 +47,7 @@ import {
   writeRunDown,
 } from '../services/run/run-files.ts';
 import { shimsLeave } from '../services/run/run-processes.ts';
+import { unlikeWords } from '../services/run/terms.ts';
 import {
   openTrace,
   prepareBundle,
@@ -88,7 +88,6 @@ interface UnlikeShims {
 
 /** Only a program that makes shims up would report more. */
 const UNLIKE_MAX = 100;
-const UNLIKE_LENGTH_MAX = 2_000;
 
 /** On top of what a shim gives its server: reading, flushing and saying goodbye. */
 const GOODBYE_MS = 1_000;
@@ -305,11 +304,6 @@ async function endRun(
   const told = { ...finished, warnings: [...unlike, ...run.notes, ...finished.warnings] };
   const seen = { shims: shims.length, isHooked };
   return { kind: 'ended', runId, agent, trace: trace.place, ...seen, ...told };
-}
-
-function unlikeWords({ serverId, reason, hasStarted }: UnlikeShim): string {
-  const how = hasStarted ? 'is looser than the run' : 'did not start';
-  return visible(`the server ${serverId} ${how}: ${reason}`, UNLIKE_LENGTH_MAX);
 }
 
 /** Records the start of the run. A file that was asked for and cannot be written stops the agent. */

@@ -14,6 +14,7 @@ import {
   openServerGates,
   sessionLimits,
 } from '../services/governor/session-settings.ts';
+import { type AgentHub, agentHub } from '../services/hooks/agent-hub.ts';
 import { connectRemote, type RemoteStart, readRemote } from '../services/remote-server/index.ts';
 import { finderOptions } from '../services/self-protection/finder-options.ts';
 import { type SpawnResult, spawnServer } from '../services/transports/stdio/index.ts';
@@ -65,12 +66,14 @@ const OURS: ReadonlySet<string> = new Set([...RUN_ENV_VARS, TOKEN_VAR]);
 export async function startShim(given: ShimOptions): Promise<StartedShim> {
   const { env, problem: unknownRun, warning } = await runOf(given);
   if (warning !== undefined) warn(warning);
-  const options = { ...given, env };
+  const hub = unknownRun === undefined ? await agentHub({ ...given, env }) : undefined;
+  if (hub !== undefined && hub.ignored.length > 0) warn(ignoredWords(hub));
+  const options = { ...given, env: hub?.env ?? env };
   const { serverName, cwd, flags } = options;
   if (serverName.length > SERVER_NAME_LENGTH_MAX) {
     return refused(`a server name has at most ${SERVER_NAME_LENGTH_MAX} characters`);
   }
-  const loaded = await loadConfig({ env, flags, cwd });
+  const loaded = await loadConfig({ env: options.env, flags, cwd });
   if (!loaded.ok) return refused(loaded.problems.map(formatConfigFailure).join('\n'));
   const { config, paths } = loaded;
   for (const text of loaded.warnings) warn(text);
@@ -81,7 +84,7 @@ export async function startShim(given: ShimOptions): Promise<StartedShim> {
     return refused(`${problem.message} ${problem.fix} [${problem.code}]`);
   if (unknownRun !== undefined && profile === 'production') return refused(unknownRun);
   if (unknownRun !== undefined) warn(unknownRun);
-  const parts = await gather(options, loaded);
+  const parts = await gather(options, loaded, hub);
   return typeof parts === 'string' ? refused(parts) : { ok: true, exitCode: await run(parts) };
 }
 
@@ -108,13 +111,13 @@ type GatheredParts = Omit<SessionParts, 'membership'> & {
 };
 
 function identifyShim(
-  { env, cwd, flags, serverName: server }: ShimOptions,
+  { env, cwd, flags }: ShimOptions,
   { config, paths }: LoadedConfig,
 ): Identified {
   const serverOnly = flags['server-env']?.split(',') ?? [];
   const { profile } = config;
   const nowMs = Date.now();
-  return identify({ env, serverOnly, cwd, paths, nowMs, profile, isShim: true, server });
+  return identify({ env, serverOnly, cwd, paths, nowMs, profile, isShim: true });
 }
 
 /** For a shim that takes part in a run and then cannot start, or has recorded its end. */
@@ -135,14 +138,36 @@ async function run({ identified, server, ...parts }: GatheredParts): Promise<num
 }
 
 /** Everything a shim is made of, the server last: a fault before it leaves nothing behind. */
-async function gather(options: ShimOptions, loaded: LoadedConfig): Promise<GatheredParts | string> {
+async function gather(
+  options: ShimOptions,
+  loaded: LoadedConfig,
+  hub: AgentHub | undefined,
+): Promise<GatheredParts | string> {
   // It answers while all else gets ready.
-  const reaching = callRunHub(options, loaded.config, warn);
+  const reaching = callHub(options, loaded, hub);
   const parts = await gatherWith(reaching, options, loaded);
   if (typeof parts !== 'string') return parts;
   const reach = await reaching;
   if (typeof reach === 'object') reach.drop();
   return parts;
+}
+
+/** The hub of the run, or of the agent's hooks. */
+async function callHub(
+  options: ShimOptions,
+  { config }: LoadedConfig,
+  hub: AgentHub | undefined,
+): ReturnType<typeof callRunHub> {
+  const why = await hub?.start();
+  if (why === undefined) return callRunHub(options, config, warn);
+  const problem = `the hub that this server shares with the hooks of its agent cannot be started: ${why} [SUB_HUB_DOWN]`;
+  if (config.profile === 'production') return problem;
+  warn(`${problem}; we go on without it`);
+  return undefined;
+}
+
+function ignoredWords({ ignored }: AgentHub): string {
+  return `${ignored.join(', ')} does not count: this agent has hooks, so its servers take their settings from config.toml`;
 }
 
 async function gatherWith(

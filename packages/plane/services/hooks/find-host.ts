@@ -1,28 +1,37 @@
 // Where the hooks of an agent that no `sub run` has started are answered: by one process for each process of an agent.
 // A hook loads this at each call, so it loads little.
 import { spawn } from 'node:child_process';
+import type { Client } from '@subluminal/contracts';
 import { type ProcessInfo, type System, thisSystem } from '../../os/index.ts';
 import { type Env, homePaths } from '../../stores/config/home-paths.ts';
 import { filePrefix } from '../../stores/identity/agent-files.ts';
 import { agentProcess } from '../../stores/identity/agent-process.ts';
-import { HOOKS_SOCKET_VAR } from '../../stores/runs/hooks-socket.ts';
+import { HOOKS_PATH, HOOKS_SOCKET_VAR } from '../../stores/runs/hooks-socket.ts';
 import { socketPathOf } from '../../stores/runs/hub-socket.ts';
 
 /** The host of the hooks of one agent. */
 export interface HookHostPlace {
   readonly agent: ProcessInfo;
+  readonly client: Client;
   readonly socketPath: string;
+  /** Where the shims of the agent share its hub. */
+  readonly hubPath: string;
 }
 
 /** The same for every hook of an agent, and for nobody else; a text says why there is none. */
 export function hookHostPlace(env: Env, system: System = thisSystem()): HookHostPlace | string {
-  const agent = agentProcess(system)?.process;
-  if (agent === undefined) return 'the agent that has started it is not known';
-  return { agent, socketPath: hostSocketOf(homePaths(env).run, agent) };
+  const found = agentProcess(system);
+  if (found === undefined) return 'the agent that has started it is not known';
+  const { process: agent, client } = found;
+  return { agent, client, ...hostSocketsOf(homePaths(env).run, agent) };
 }
 
-export function hostSocketOf(runDir: string, agent: Pick<ProcessInfo, 'pid' | 'start'>): string {
-  return socketPathOf(runDir, `hooks of ${filePrefix(agent)}`);
+export function hostSocketsOf(
+  runDir: string,
+  agent: Pick<ProcessInfo, 'pid' | 'start'>,
+): Pick<HookHostPlace, 'socketPath' | 'hubPath'> {
+  const at = (what: string): string => socketPathOf(runDir, `${what} of ${filePrefix(agent)}`);
+  return { socketPath: at('hooks'), hubPath: at('hub') };
 }
 
 const READY = 'ready\n';
@@ -34,7 +43,7 @@ interface HostStart {
   readonly sub: string;
   readonly env: Env;
   readonly cwd: string;
-  /** Found from there unless given. */
+  /** What the record of the run names; found from there unless given. The first hook says what decides about hooks. */
   readonly policy?: string | undefined;
 }
 
@@ -51,18 +60,18 @@ export async function reachHookHost(
   return (await startHost(place, start)) ?? place;
 }
 
-/** Starts the host, unless another hook does; a text says why nobody listens. */
-function startHost(
-  { agent }: HookHostPlace,
+/** Starts the host, unless another one does; a text says why nobody listens. */
+export function startHost(
+  { agent }: Pick<HookHostPlace, 'agent'>,
   { sub, env, cwd, policy }: HostStart,
 ): Promise<string | undefined> {
-  const { HOME, SUB_HOME, PATH } = env;
+  const { HOME, SUB_HOME } = env;
   const named = policy === undefined ? [] : ['--policy', policy];
   const words = [sub, 'hook-host', '--agent', `${agent.pid}-${agent.start}`, ...named];
   const child = spawn(process.execPath, words, {
     detached: true,
     cwd,
-    env: { HOME, PATH, ...(SUB_HOME && { SUB_HOME }) },
+    env: { HOME, PATH: HOOKS_PATH, ...(SUB_HOME && { SUB_HOME }) },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   return new Promise((resolve) => {

@@ -367,6 +367,6 @@ function unknownClient(client: string): HookReply {
 const EVENT_NAME = /"hook_?event_?name"\s*:\s*"([A-Za-z_]{1,64})"/i;
 
 /** For the reply to what could not be read: clients want their event named. */
-function eventNameIn(body: string): string | undefined {
+export function eventNameIn(body: string): string | undefined {
   return EVENT_NAME.exec(body)?.[1];
 }

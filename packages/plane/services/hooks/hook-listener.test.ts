@@ -52,7 +52,7 @@ function waiting() {
   const seen = { heard: () => {}, given: (_how: string) => {} };
   const heard = new Promise<void>((resolve) => (seen.heard = resolve));
   const given = new Promise<string>((resolve) => (seen.given = resolve));
-  const handle: HookListenerOptions['handle'] = (_client, _body, signal) => {
+  const handle: HookListenerOptions['handle'] = (_hook, signal) => {
     seen.heard();
     return new Promise((resolve) => {
       signal.addEventListener('abort', () => {
@@ -67,7 +67,7 @@ function waiting() {
 describe('over HTTP', () => {
   test('a hook with the token is answered', async () => {
     const told: string[] = [];
-    const { post } = await listen((client, body) => {
+    const { post } = await listen(({ client, body }) => {
       told.push(client, body);
       return Promise.resolve(REPLY);
     });

@@ -23,7 +23,16 @@ export interface HookListenerOptions {
   readonly bodyBytesMax: number;
   /** Opens a port of this machine for hooks that are posted, too. */
   readonly takesPosts: boolean;
-  readonly handle: (client: string, body: string, signal: AbortSignal) => Promise<HookReply>;
+  readonly handle: (hook: AskedHook, signal: AbortSignal) => Promise<HookReply>;
+}
+
+/** A hook as it was asked. */
+export interface AskedHook {
+  readonly client: string;
+  readonly body: string;
+  /** Hooks from the settings of a client tell where they run, and which policy their user has named. */
+  readonly cwd?: string;
+  readonly policy?: string;
 }
 
 export interface HookListener {
@@ -126,7 +135,7 @@ function answer(body: Body, { response, client, handle }: HttpHook): void {
   const left = new AbortController();
   // To abort costs more than to answer, and nobody listens any more once it is answered.
   response.once('close', () => response.writableEnded || left.abort());
-  void handle(client, Buffer.from(body.bytes).toString('utf8'), left.signal).then(
+  void handle({ client, body: Buffer.from(body.bytes).toString('utf8') }, left.signal).then(
     ({ stdout, stderr, exitCode }) => {
       // A client takes an empty body as nothing to say: a refusal without one must not look like that.
       if (stdout === '' && exitCode !== 0) return send(response, 500, stderr);
@@ -149,7 +158,8 @@ function send(response: ServerResponse, status: number, text: string): void {
 const CONNECTIONS_MAX = 256;
 const RECEIVE_MS = 30_000;
 const ALIVE_MS = 500;
-const HEADER_BYTES_MAX = 4_096;
+/** Two paths stand in it. */
+const HEADER_BYTES_MAX = 65_536;
 const HELD_BYTES_MAX = 256 * 1_048_576;
 const NEWLINE = 0x0a;
 
@@ -214,7 +224,7 @@ function receive(
       clearInterval(alive);
       if (!socket.writableEnded) left.abort();
     });
-    void handle(asked.client, asked.body, left.signal)
+    void handle(asked, left.signal)
       // A write behind the end would cut the reply off.
       .finally(() => clearInterval(alive))
       .then(
@@ -227,12 +237,17 @@ function receive(
 const CLIENT = /^[a-z0-9-]{1,64}$/;
 
 /** Undefined when it does not say who asks. */
-function readAsked(bytes: Buffer): { readonly client: string; readonly body: string } | undefined {
+function readAsked(bytes: Buffer): AskedHook | undefined {
   const at = bytes.indexOf(NEWLINE);
   if (at === -1 || at > HEADER_BYTES_MAX) return undefined;
   const header = parseJson(bytes.toString('utf8', 0, at));
   if (!isObject(header) || header['v'] !== 1) return undefined;
-  const { client } = header;
+  const { client, cwd, policy } = header;
   if (typeof client !== 'string' || !CLIENT.test(client)) return undefined;
-  return { client, body: bytes.toString('utf8', at + 1) };
+  return {
+    client,
+    body: bytes.toString('utf8', at + 1),
+    ...(typeof cwd === 'string' && { cwd }),
+    ...(typeof policy === 'string' && { policy }),
+  };
 }

@@ -14,28 +14,28 @@ import { sharedSink } from '../sink/index.ts';
 import { HOOK_LIMITS, type HookClient, HookDesk, type HookDeskOptions } from './hook-desk.ts';
 import { type HookListener, openHookListener } from './hook-listener.ts';
 
-export interface RunHooksOptions
+export interface RunDeskOptions
   extends Omit<HookDeskOptions, 'clients' | 'policy' | 'hub' | 'shimServers'> {
   readonly hub: Hub;
   readonly snapshot: Snapshot;
   readonly policyFiles: PolicyFiles;
+}
+
+export interface RunDesk {
+  readonly desk: HookDesk;
+  /** Ends all sessions; what they did comes back. */
+  end(): Promise<ShimSummary>;
+}
+
+export interface RunHooksOptions extends RunDeskOptions {
   readonly socketPath: string;
   /** The client posts its hooks, or may. */
   readonly takesPosts: boolean;
-  /** The servers that have a shim of their own; those that the hub has heard of, unless given. */
-  readonly shimServers?: HookDeskOptions['shimServers'];
-  /** Every client that is known, unless given. */
-  readonly clients?: readonly HookClient[];
 }
 
-export interface RunHooks {
+export interface RunHooks extends RunDesk {
   readonly kind: 'open';
   readonly listener: HookListener;
-  readonly desk: HookDesk;
-  /** Whether a rule has ended the run. */
-  isTerminated(): boolean;
-  /** Ends all sessions; what they did comes back. */
-  end(): Promise<ShimSummary>;
 }
 
 /** Those whose hooks are understood. */
@@ -103,24 +103,39 @@ function once<T>(act: () => T): () => T {
 }
 
 export async function openRunHooks(options: RunHooksOptions): Promise<RunHooks | Failure> {
-  const { hub, sink, snapshot, policyFiles: files, config, degraded, warn } = options;
   const { socketPath, takesPosts } = options;
-  let inForce = { snapshot, files };
-  const desk = new HookDesk({
-    ...options,
-    clients: options.clients ?? hookClients(),
-    // It outlives each session.
-    sink: sharedSink(sink),
-    policy: () => inForce,
-    shimServers: options.shimServers ?? (() => liveServers(hub)),
-  });
+  const opened = openRunDesk(options);
+  const { desk } = opened;
   const listener = await openHookListener({
     socketPath,
     takesPosts,
     bodyBytesMax: HOOK_LIMITS.bodyBytesMax,
-    handle: (client, body, signal) => desk.handle(client, body, signal),
+    handle: ({ client, body }, signal) => desk.handle(client, body, signal),
   });
-  if (isFailure(listener)) return listener;
+  if (isFailure(listener)) {
+    await opened.end();
+    return listener;
+  }
+  const end = async (): Promise<ShimSummary> => {
+    const summary = await opened.end();
+    await listener.close();
+    return summary;
+  };
+  return { kind: 'open', listener, desk, end: once(end) };
+}
+
+/** Decides by this policy, and by what becomes of its files. */
+export function openRunDesk(options: RunDeskOptions): RunDesk {
+  const { hub, sink, snapshot, policyFiles: files, config, degraded, warn } = options;
+  let inForce = { snapshot, files };
+  const desk = new HookDesk({
+    ...options,
+    clients: hookClients(),
+    // It outlives each session.
+    sink: sharedSink(sink),
+    policy: () => inForce,
+    shimServers: () => liveServers(hub),
+  });
   const following = followPolicy({
     files,
     reload: config['policy.reload'],
@@ -140,11 +155,9 @@ export async function openRunHooks(options: RunHooksOptions): Promise<RunHooks |
   const end = async (): Promise<ShimSummary> => {
     following?.stop();
     await desk.close();
-    await listener.close();
     return desk.summary;
   };
-  const isTerminated = () => hub.terminated() !== null;
-  return { kind: 'open', listener, desk, isTerminated, end: once(end) };
+  return { desk, end };
 }
 
 /** Servers whose shims have said that they are there, and not gone since. */

@@ -2,12 +2,14 @@
 // change the environment and the files of a run, and a repository can bring the entry of a server; the
 // memory of the hub is harder to reach.
 
+import { visible } from '@subluminal/core/visible';
 import type { Config } from '../../stores/config/index.ts';
 import { POLICY_COPY_HASH_VAR, POLICY_COPY_VAR } from '../../stores/runs/env-vars.ts';
 import { isOther } from '../../stores/runs/policy-of-run.ts';
 import { type SharedConfig, sharedSettings, sinkText } from '../../stores/runs/shared-settings.ts';
 import { looseFlags } from '../clients/shim-command.ts';
 import type { RunTerms } from '../hub/client/index.ts';
+import type { UnlikeShim } from '../hub/index.ts';
 
 interface ShimStart {
   readonly serverName: string;
@@ -28,11 +30,18 @@ export interface RunDifference {
   readonly isRefused: boolean;
 }
 
+const UNLIKE_LENGTH_MAX = 2_000;
 const FIX = 'What tells of this run was changed meanwhile: end the agent and start it again.';
 const ENTRY_FIX =
   'Take what sets it out of the entry of the server; if it is not there, what tells of this run was changed meanwhile: end the agent and start it again. [SUB_SHIM_LOOSE]';
 const LOOSE_FIX =
   'Put a shim without them in its place (`sub import`), or take them out of its entry; if they are yours, give --policy and --profile to `sub import`, and write the rest into config.toml.';
+
+/** For the record of the run. */
+export function unlikeWords({ serverId, reason, hasStarted }: UnlikeShim): string {
+  const how = hasStarted ? 'is looser than the run' : 'did not start';
+  return visible(`the server ${serverId} ${how}: ${reason}`, UNLIKE_LENGTH_MAX);
+}
 
 /** Undefined when the shim works as the run does. */
 export async function unlikeRun(

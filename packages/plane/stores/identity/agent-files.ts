@@ -27,8 +27,6 @@ interface StaleOptions {
 export const AGENT_FILE_BYTES_MAX = 1_048_576;
 const FILE = /^agent-(\d{1,10})-([A-Za-z0-9-]{1,64})\.[A-Za-z0-9.-]{1,200}$/;
 const PLACE = /^shim-(\d{1,10})-([A-Za-z0-9-]{1,64})\.json$/;
-/** Behind the name of the agent, and of the run where that has one. */
-const SHIM_PLACE = /\.shim-(\d{1,10})-([A-Za-z0-9-]{1,64})\.json$/;
 const FILES_MAX = 500;
 /** A pid namespace is written as its boot, a dash, and a number. */
 const BOOT_LENGTH = 9;
@@ -62,20 +60,6 @@ export function hasShims(runDir: string, prefix: string, system: System): boolea
     else drop(join(runDir, name));
   }
   return isOneAlive;
-}
-
-/** The servers of an agent process whose shims live, in whatever run. */
-export function shimServers(runDir: string, agent: ProcessName, system: System): readonly string[] {
-  const prefix = filePrefix(agent);
-  const names = attempt(() => readdirSync(runDir)) ?? [];
-  return names.flatMap((name) => {
-    const [, pid, start] = name.startsWith(prefix) ? (SHIM_PLACE.exec(name) ?? []) : [];
-    if (pid === undefined || start === undefined) return [];
-    if (!isProcessAlive({ pid: Number(pid), start }, system)) return [];
-    const value = attempt(() => parseJson(readAgentFile(join(runDir, name)) ?? ''));
-    const server = isObject(value) ? value['server'] : undefined;
-    return typeof server === 'string' ? [server] : [];
-  });
 }
 
 /** The whole text, undefined when there is no such file. Throws when it cannot be read. */

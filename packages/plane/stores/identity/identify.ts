@@ -33,8 +33,6 @@ export interface IdentifyOptions {
   readonly profile?: Profile;
   /** Set for a shim, which has a part in its run. */
   readonly isShim?: boolean;
-  /** The server that a shim governs. */
-  readonly server?: string;
   readonly system?: System;
 }
 
@@ -70,7 +68,6 @@ export function identify(given: IdentifyOptions): Identified {
   const run = runIdOf({
     given: shortText(env['SUB_RUN_ID']),
     part: isShim !== true ? 'none' : env['SUB_RUN_HOSTED'] === '1' ? 'hosted' : 'shared',
-    server: given.server,
     agent,
     runDir: paths.run,
     system,

@@ -4,7 +4,6 @@ export {
   dropStaleFiles,
   filePrefix,
   readAgentFile,
-  shimServers,
 } from './agent-files.ts';
 export type { AgentProcess } from './agent-process.ts';
 export { agentProcess } from './agent-process.ts';

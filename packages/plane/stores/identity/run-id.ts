@@ -50,8 +50,6 @@ export interface RunIdOptions {
   readonly given: string | undefined;
   /** A shim has a place in its run: one of its own in a run with a host. */
   readonly part: 'none' | 'hosted' | 'shared';
-  /** The server that the shim governs; its place says so. */
-  readonly server?: string | undefined;
   readonly agent: AgentProcess | undefined;
   /** Where sockets and such files are. */
   readonly runDir: string;
@@ -108,12 +106,12 @@ interface RunPart {
 }
 
 function takePart(options: RunIdOptions, part: RunPart): RunId {
-  const { system, warn, server } = options;
+  const { system, warn } = options;
   const { path, place, id: fresh, shim } = part;
   const alone = (): RunId => aloneIn(fresh, 'alone', ownPlace(options, fresh, shim));
   try {
     // The place comes first: a shim that wants to end the run sees it.
-    writeRun(place, { id: fresh, system, server });
+    writeRun(place, { id: fresh, system });
     const once = createOnce(path, runText({ id: fresh, system }));
     const id = readId(once.text);
     if (id === undefined) {
@@ -121,7 +119,7 @@ function takePart(options: RunIdOptions, part: RunPart): RunId {
       return { ...alone(), problem: `${path} names no run. Remove the file` };
     }
     if (once.isOurs) dropStaleFiles(options);
-    else writeRun(place, { id, system, server });
+    else writeRun(place, { id, system });
     return {
       id,
       origin: once.isOurs ? 'created' : 'joined',
@@ -138,11 +136,10 @@ interface FileOfRun {
   readonly id: string;
   readonly system: System;
   readonly account?: ShimAccount;
-  readonly server?: string | undefined;
 }
 
-function runText({ id, system, account, server }: FileOfRun): string {
-  return `${JSON.stringify({ run_id: id, space: system.space?.(), account, server })}\n`;
+function runText({ id, system, account }: FileOfRun): string {
+  return `${JSON.stringify({ run_id: id, space: system.space?.(), account })}\n`;
 }
 
 function writeRun(path: string, file: FileOfRun): void {

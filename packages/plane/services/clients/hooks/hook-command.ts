@@ -1,5 +1,6 @@
 // Writes the command of a hook, and recognizes one.
 import { existsSync } from 'node:fs';
+import { HOOKS_PATH } from '../../../stores/runs/hooks-socket.ts';
 import { baseName } from '../shim-command.ts';
 import type { ClientPlace } from '../types.ts';
 import type { HookCall } from './types.ts';
@@ -11,8 +12,6 @@ export interface ReadHook {
   readonly socket?: string;
 }
 
-/** Programs that the host of hooks may start: not those that a project has put first. */
-const PATH = '/usr/local/bin:/usr/bin:/bin';
 const SUB = /^sub(?:\.[cm]?js)?$/;
 const RUNTIME = /^(?:node|nodejs|bun)$/;
 const COMMAND_LENGTH_MAX = 16_384;
@@ -33,7 +32,9 @@ export function hookCommand(
   { program, homes, policy }: HookCall,
   socket?: string,
 ): string {
-  const env = Object.entries({ ...homes, PATH }).map(([name, value]) => `${name}=${value}`);
+  const env = Object.entries({ ...homes, PATH: HOOKS_PATH }).map(
+    ([name, value]) => `${name}=${value}`,
+  );
   const at = [
     ...(socket === undefined ? [] : ['--socket', socket]),
     ...(policy === undefined ? [] : ['--policy', policy]),

@@ -275,9 +275,11 @@ export class HubClient {
   }
 
   #beat(more: Pick<HeartbeatRequest, 'summary' | 'leaving'>): HubNotice {
-    const { runId: run_id, shimId: shim_id, serverId: server_id } = this.#options;
-    const optional = { counts: this.#options.counts?.(), unlike_run: this.#unlikeRun };
-    const body = { server_id, run_id, shim_id, ...more, ...definedFields(optional) };
+    const { runId, shimId: shim_id, serverId: server_id } = this.#options;
+    // A shim that has not started yet may not know its run.
+    const run_id = runId || undefined;
+    const optional = { run_id, counts: this.#options.counts?.(), unlike_run: this.#unlikeRun };
+    const body = { server_id, shim_id, ...more, ...definedFields(optional) };
     return { to: 'heartbeat', body };
   }
 
