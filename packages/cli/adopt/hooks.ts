@@ -5,6 +5,7 @@ import {
   type HookImport,
   type HookOptions,
   hookStatus,
+  limitsOf,
   noHooks,
   planHooks,
   trustState,
@@ -143,7 +144,7 @@ function printFile(file: HookImport, io: Io): void {
   const { client, path, diff, byHand, hooks, isManaged, note } = file;
   const head = io.out.colors.bold(harmless(`${client.title}, hooks: ${path}`));
   printLines([head, ...diffLines(diff, io.out)], io.out);
-  for (const limit of isManaged ? [] : hooks.limits) io.out.write(harmlessLine(`  ${limit}`));
+  for (const limit of limitsOf(hooks, isManaged)) io.out.write(harmlessLine(`  ${limit}`));
   if (note !== undefined) io.out.write(harmlessLine(`  ${note}`));
   if (byHand === undefined) return;
   warn(io, `you may not write ${path}: its owner has to put this there.`);
@@ -213,6 +214,6 @@ export function hookParts({ files, applied }: OfferedHooks): readonly object[] {
     diff: file.diff,
     applied: applied.has(file),
     by_hand: file.byHand ?? null,
-    limits: file.hooks.limits,
+    limits: limitsOf(file.hooks, file.isManaged),
   }));
 }

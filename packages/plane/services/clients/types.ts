@@ -208,6 +208,8 @@ export interface HookChange {
   readonly guards?: readonly string[];
   /** The policy that they were put in with, where one was named. */
   readonly policy?: string;
+  /** In the settings of the machine. */
+  readonly isManaged?: true;
 }
 
 /** A secret that was taken out of the environment of an entry, into the store of secrets. */

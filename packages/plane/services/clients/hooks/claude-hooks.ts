@@ -78,12 +78,17 @@ export const claudeHooks: ClientHooks = {
     format: 'json',
   }),
   managedFile: (place) => ({ client: CLIENT, path: managedPath(place), format: 'json' }),
+  // Such a command runs without a hook.
+  managedBeside: { disableSkillShellExecution: true },
   projectFiles: PROJECT_FILES,
   settingsFiles,
   limits: [
     'A project can switch hooks of the user off (`disableAllHooks` in its .claude/settings.json): `sub run` and --managed hold against that.',
     '`claude --bare`, `--safe-mode` and CLAUDE_CODE_SIMPLE drop them without a word.',
     'Shell commands inside a skill or a slash command run without a hook, unless `disableSkillShellExecution` is set.',
+  ],
+  lastingLimits: [
+    'What the instructions of a folder include later on (`@path` in its CLAUDE.md) reaches the model, and is on record only.',
   ],
   session,
 };

@@ -105,8 +105,10 @@ export const codexHooks: ClientHooks = {
   settingsFiles,
   limits: [
     'Codex runs only hooks that you have trusted, and skips all others without a word, also in `codex exec`.',
-    'When somebody ends the shell that a hook runs in, the tool runs: only what was recorded shows it afterwards.',
     'A project that you trust can switch them off (`hooks = false` below `[features]`): `sub run` and --managed hold against that.',
+  ],
+  lastingLimits: [
+    'When somebody ends the shell that a hook runs in, the tool runs: only what was recorded shows it afterwards.',
     'What is typed into a command that runs already (`write_stdin`) reaches no hook.',
   ],
   session,

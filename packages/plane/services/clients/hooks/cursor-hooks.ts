@@ -52,7 +52,8 @@ export const cursorHooks: ClientHooks = {
     ...[place.userHome, place.project].map((folder) => join(folder, '.cursor', 'hooks.json')),
     managedPath(place),
   ],
-  limits: [
+  limits: [],
+  lastingLimits: [
     'Hooks of Cursor were only read in its documentation, and not tried: look at the first calls in `sub tail`.',
   ],
 };

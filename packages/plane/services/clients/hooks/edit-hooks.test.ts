@@ -8,8 +8,8 @@ import type { ClientHooks } from './types.ts';
 
 const CALL = { program: ['/usr/bin/node', '/opt/sub.mjs'], homes: { HOME: '/home/u' } };
 
-function clientHooks(id: string): ClientHooks {
-  const hooks = hooksOf(id);
+function clientHooks(id: string, isManaged = false): ClientHooks {
+  const hooks = hooksOf(id, isManaged);
   if (hooks === undefined) throw new Error('no hooks');
   return hooks;
 }
@@ -131,4 +131,26 @@ test.each([
 ])('%s is left as it is', (text, why) => {
   const result = addHooks({ text, format: 'json' }, claude, 'x');
   expect(result.kind === 'refused' && result.why).toContain(why);
+});
+
+describe('managed settings of Claude Code', () => {
+  const managed = clientHooks('claude-code', true);
+
+  test('also stop the shell of skills, which calls no hook, and let go of it again', () => {
+    for (const base of ['', '{}', '{"model": "x"}\n']) {
+      const text = added(base, managed);
+      expect(documentIn(text, 'jsonc')?.valueAt(['disableSkillShellExecution'])).toBe(true);
+      expect(documentIn(added(base, claude), 'jsonc')?.value).not.toHaveProperty(
+        'disableSkillShellExecution',
+      );
+      expect(removed(text, managed, base || '{}')).toBe(
+        removed(added(base, claude), claude, base || '{}'),
+      );
+    }
+  });
+
+  test('keep what was set there before', () => {
+    const base = '{"disableSkillShellExecution": true}';
+    expect(removed(added(base, managed), managed, base)).toBe(base);
+  });
 });

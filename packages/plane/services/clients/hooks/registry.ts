@@ -8,6 +8,10 @@ import type { ClientHooks } from './types.ts';
 /** The one place that lists them. */
 export const CLIENT_HOOKS: readonly ClientHooks[] = [claudeHooks, codexHooks, cursorHooks];
 
-export function hooksOf(client: ClientId): ClientHooks | undefined {
-  return CLIENT_HOOKS.find((one) => one.client === client);
+/** As they stand in the settings of the user, or of the machine. */
+export function hooksOf(client: ClientId, isManaged = false): ClientHooks | undefined {
+  const hooks = CLIENT_HOOKS.find((one) => one.client === client);
+  if (!isManaged || hooks?.managedBeside === undefined) return hooks;
+  const beside = { ...hooks.settings.beside, ...hooks.managedBeside };
+  return { ...hooks, settings: { ...hooks.settings, beside } };
 }

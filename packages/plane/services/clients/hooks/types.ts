@@ -53,6 +53,8 @@ export interface ClientHooks {
   userFile(place: ClientPlace): HookFile;
   /** Where those stand that no user and no project can switch off. */
   managedFile?(place: ClientPlace): HookFile;
+  /** What a managed file holds beside its hooks, and beside what every file holds. */
+  readonly managedBeside?: { readonly [key: string]: unknown };
   /** What is put at the end of a managed file that is no JSON. */
   managedBlock?(command: string): string;
   /** The files of a project by which they can be switched off, relative to its folder. */
@@ -61,6 +63,8 @@ export interface ClientHooks {
   settingsFiles(place: ClientPlace): readonly string[];
   /** What somebody who writes a project could do to hooks of the user's settings; whole sentences. */
   readonly limits: readonly string[];
+  /** What managed hooks do not hold against either; whole sentences. */
+  readonly lastingLimits?: readonly string[];
   /** Puts them on the command line; without it, the client takes none from there. */
   session?(start: HookedStart): HookedLine | Failure;
 }

@@ -63,9 +63,9 @@ function statusOf(client: Client, options: HookStatusOptions): HookStatus {
   const { env, project: cwd } = options;
   const { program, packageName } = hooks;
   const version = versionOf({ command: [program], packageName, env, cwd, mayAsk: false });
-  const [user, managed] = [hooks.userFile(place), hooks.managedFile?.(place)].map((file) =>
-    file === undefined ? undefined : lookInto(file, hooks, options),
-  );
+  const user = lookInto(hooks.userFile(place), hooks, options);
+  const managedFile = hooks.managedFile?.(place);
+  const managed = managedFile && lookInto(managedFile, hooksOf(id, true) ?? hooks, options);
   const looks = [user, managed].flatMap((one) => one ?? []);
   const files = looks.filter(({ found }) => found.length > 0);
   if (files.length === 0) {
@@ -84,9 +84,17 @@ function statusOf(client: Client, options: HookStatusOptions): HookStatus {
     isManaged,
     version,
     problems,
-    limits: [...failures(hooks, version), ...(isManaged ? [] : hooks.limits)],
+    limits: [...failures(hooks, version), ...limitsOf(hooks, isManaged)],
     sandbox,
   };
+}
+
+/** What they do not hold against, in the settings of the user or of the machine. */
+export function limitsOf(
+  { limits, lastingLimits = [] }: ClientHooks,
+  isManaged: boolean,
+): readonly string[] {
+  return [...(isManaged ? [] : limits), ...lastingLimits];
 }
 
 /** What happens when a hook itself fails. */
@@ -124,12 +132,16 @@ function lookInto(
   const events = found.map(({ event }) => event);
   const missing = Object.keys(hooks.settings.items('')).filter((one) => !events.includes(one));
   const twice = [...new Set(events.filter((one, at) => events.indexOf(one) !== at))];
+  const lacking = Object.entries(hooks.settings.beside)
+    .filter(([key, value]) => read?.document.valueAt([key]) !== value)
+    .map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
   const programs = [...new Set(found.map(({ program }) => program.join(' ')))];
   return {
     path,
     found,
     problems: [
       ...(missing.length === 0 ? [] : [`${path} has no hook of ours for ${missing.join(', ')}.`]),
+      ...(lacking.length === 0 ? [] : [`${path} lacks ${lacking.join(', ')}.`]),
       ...(twice.length === 0 ? [] : [`${path} has more than one for ${twice.join(', ')}.`]),
       ...programs.flatMap((program) => programProblems(program, { path, found, own })),
     ],

@@ -71,7 +71,7 @@ export async function planHooks(options: HookOptions): Promise<HookPlan | Failur
   const place = clientPlace(options);
   const files = options.policyPath === undefined ? adoptionStatus(options).files : [];
   const planned = options.clients.flatMap((client): readonly (HookImport | Failure)[] => {
-    const hooks = hooksOf(client.id);
+    const hooks = hooksOf(client.id, options.isManaged);
     const file = options.isManaged ? hooks?.managedFile?.(place) : hooks?.userFile(place);
     if (hooks === undefined || file === undefined) return [];
     const present = recordedHooks(file, storeAt(options.paths));
@@ -114,7 +114,12 @@ function planFile(
   const config = read.kind === 'missing' ? absentConfig(file.path, mode) : read;
   const before = readPriorState(config, configKey(config.target), store);
   if (before.kind === 'failure') return withCode('SUB_CLIENT_RESTORE', before);
-  const rewrite = (base: string) => rewritten(base, target);
+  const rewrite = (base: string) => {
+    const made = rewritten(base, target);
+    return 'kind' in made || !isManaged
+      ? made
+      : { ...made, hooks: { ...made.hooks, isManaged: true as const } };
+  };
   const next = rewrite(before.text);
   if ('kind' in next) return withCode('SUB_CLIENT_CONFIG', next);
   const change = next.hooks ?? {};

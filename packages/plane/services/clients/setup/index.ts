@@ -6,7 +6,7 @@ export type { PreparedMoves } from '../secrets/move-secrets.ts';
 export { findCopies, removeCopy } from '../secrets/other-copies.ts';
 export { repairBindings, unrepairedBindings } from '../secrets/pending-bindings.ts';
 export type { HookStatus } from './hook-status.ts';
-export { hookStatus } from './hook-status.ts';
+export { hookStatus, limitsOf } from './hook-status.ts';
 export type { Imported, ImportFile, ImportOptions, ImportPlan, MovingPlan } from './import.ts';
 export { applyImport, planImport, planMoves } from './import.ts';
 export type { HookImport, HookOptions, HookPlan } from './import-hooks.ts';

@@ -152,7 +152,12 @@ const RECORD = object({
   earlier: optional(CHANGES),
   moved: optional(MOVED),
   hooks: optional(
-    object({ block: optional(text), guards: optional(list(text)), policy: optional(path) }),
+    object({
+      block: optional(text),
+      guards: optional(list(text)),
+      policy: optional(path),
+      isManaged: optional(oneOf(true)),
+    }),
   ),
   created: optional(oneOf('file', 'folder')),
   owner: optional(OWNER),

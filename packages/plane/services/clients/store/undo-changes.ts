@@ -231,7 +231,7 @@ function withoutHooks(
   { hooks, client, format }: ConfigRecord,
   base: string,
 ): ShimRemoval {
-  const known = hooksOf(client);
+  const known = hooksOf(client, hooks?.isManaged);
   if (hooks === undefined || known === undefined) return taken;
   const { text } = taken;
   const out =
