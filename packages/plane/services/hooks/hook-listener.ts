@@ -177,7 +177,7 @@ async function listenSocket(options: HookListenerOptions): Promise<Listening | F
   server.maxConnections = CONNECTIONS_MAX;
   const listening = await listenOnUnixSocket(server, socketPath, { isFolderPrivate: true });
   if (listening.kind === 'taken') return failed(`the socket ${socketPath} is in use`);
-  if (listening.kind === 'failed') return failed(listening.why);
+  if (listening.kind === 'failed') return failed(`the socket ${socketPath}: ${listening.why}`);
   server.on('error', () => {});
   const close = async (): Promise<void> => {
     const closed = new Promise((resolve) => server.close(resolve));
