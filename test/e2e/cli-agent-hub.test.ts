@@ -1,5 +1,5 @@
 // After `sub import --hooks`, the servers of an agent and its own tools share one hub without `sub run`.
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hostSocketsOf } from '@subluminal/plane/hooks/find-host';
 import { processInfo } from '@subluminal/plane/os';
@@ -29,8 +29,8 @@ const LOOSE = { SUB_PROFILE: 'development', SUB_POLICY: '/dev/null', SUB_RUN_ID:
 
 beforeAll(() => ensureBuilt());
 
-async function importedHome(policy = POLICY) {
-  const place = hookHome(policy);
+async function importedHome(below?: string) {
+  const place = hookHome(POLICY, below);
   mkdirSync(join(place.home, '.claude'));
   const args = ['import', 'claude', '--hooks', '--yes'];
   const imported = await runSub(args, { cwd: place.home, env: place.env });
@@ -82,13 +82,21 @@ test('a budget and what is not trusted hold for servers and own tools alike, in 
   expect(readdirSync(run).filter((name) => /sock|hooks/.test(name))).toEqual([]);
 });
 
-test('two agents at once have two hubs', async () => {
-  const at = await importedHome();
+test('two agents at once have two hubs, also where the home is too long a path for sockets', async () => {
+  const at = await importedHome('a-home'.repeat(8));
   const [one, other] = [startAgent({ at }), startAgent({ at })];
-  for (let count = 0; count < LIMIT; count++) expect((await one.serve('page')).code).toBe(0);
+  for (let count = 0; count < LIMIT; count++)
+    expect(await one.serve('page')).toMatchObject({ code: 0 });
   expect((await one.call('u1')).code).toBe(2);
   expect((await other.call('u1')).code).toBe(0);
   expect((await other.serve('page')).code).toBe(0);
+  for (const { hosts, end, pid, run } of [one, other]) {
+    expect(hosts()).toHaveLength(1);
+    const agent = processInfo(pid);
+    await end();
+    const { hubPath, socketPath } = hostSocketsOf(run, agent ?? { pid, start: '' });
+    expect([existsSync(hubPath), existsSync(socketPath)]).toEqual([false, false]);
+  }
 });
 
 test('hooks are decided by the policy that they name, whoever has started their host', async () => {

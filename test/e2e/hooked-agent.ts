@@ -98,9 +98,11 @@ interface HostEvent {
 }
 
 /** A user with a policy, whose events go to a file. */
-export function hookHome(policy: string) {
-  const home = realpathSync(mkdtempSync(join(tmpdir(), 'sub-host-')));
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+export function hookHome(policy: string, below = '.') {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'sub-host-')));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const home = join(folder, below);
+  mkdirSync(home, { recursive: true });
   const sub = join(home, '.subluminal');
   mkdirSync(sub, { mode: 0o700 });
   const events = join(home, 'events.jsonl');

@@ -1,7 +1,7 @@
 // `sub hook-host`: answers the hooks of one agent that no `sub run` has started, and has the hub that its shims share
 // with them, in the run of those shims. It ends with the agent, or a while after its last session and shim.
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { eventWriter, type Failure, isFailure, type Producer } from '@subluminal/contracts';
 import { sha256 } from '../os/crypto/index.ts';
 import {
@@ -74,11 +74,11 @@ export async function startHookHost(options: HookHostOptions): Promise<string | 
   const loaded = await loadConfig({ env, flags, cwd });
   if (!loaded.ok) return loaded.problems.map(formatConfigFailure).join('\n');
   const { paths } = loaded;
-  for (const folder of [paths.home, paths.run, paths.spool]) {
+  const sockets = hostSocketsOf(paths.run, agent);
+  for (const folder of [paths.home, paths.run, paths.spool, dirname(sockets.socketPath)]) {
     const unsafe = ensurePrivateFolder(folder);
     if (unsafe !== undefined) return `${unsafe.message} ${unsafe.fix}`;
   }
-  const sockets = hostSocketsOf(paths.run, agent);
   const name = `hook-host-${agent.pid}`;
   const lock = await takeLock({ folder: paths.run, name }, LOCK_MS);
   if (lock.kind === 'held') return `another process (${lock.pid}) is starting it`;

@@ -1,13 +1,14 @@
 // Where the hooks of an agent that no `sub run` has started are answered: by one process for each process of an agent.
 // A hook loads this at each call, so it loads little.
 import { spawn } from 'node:child_process';
+import { dirname } from 'node:path';
 import type { Client } from '@subluminal/contracts';
-import { type ProcessInfo, type System, thisSystem } from '../../os/index.ts';
+import { ensurePrivateFolder, type ProcessInfo, type System, thisSystem } from '../../os/index.ts';
 import { type Env, homePaths } from '../../stores/config/home-paths.ts';
 import { filePrefix } from '../../stores/identity/agent-files.ts';
 import { agentProcess } from '../../stores/identity/agent-process.ts';
 import { HOOKS_PATH, HOOKS_SOCKET_VAR } from '../../stores/runs/hooks-socket.ts';
-import { socketPathOf } from '../../stores/runs/hub-socket.ts';
+import { foundSocketPath } from '../../stores/runs/hub-socket.ts';
 
 /** The host of the hooks of one agent. */
 export interface HookHostPlace {
@@ -23,14 +24,20 @@ export function hookHostPlace(env: Env, system: System = thisSystem()): HookHost
   const found = agentProcess(system);
   if (found === undefined) return 'the agent that has started it is not known';
   const { process: agent, client } = found;
-  return { agent, client, ...hostSocketsOf(homePaths(env).run, agent) };
+  const { run } = homePaths(env);
+  const sockets = hostSocketsOf(run, agent);
+  const folder = dirname(sockets.socketPath);
+  // Elsewhere, somebody else could answer in its name.
+  const unsafe = folder === run ? undefined : ensurePrivateFolder(folder);
+  if (unsafe !== undefined) return `${unsafe.message} ${unsafe.fix}`;
+  return { agent, client, ...sockets };
 }
 
 export function hostSocketsOf(
   runDir: string,
   agent: Pick<ProcessInfo, 'pid' | 'start'>,
 ): Pick<HookHostPlace, 'socketPath' | 'hubPath'> {
-  const at = (what: string): string => socketPathOf(runDir, `${what} of ${filePrefix(agent)}`);
+  const at = (what: string): string => foundSocketPath(runDir, `${what} of ${filePrefix(agent)}`);
   return { socketPath: at('hooks'), hubPath: at('hub') };
 }
 

@@ -25,6 +25,24 @@ export function socketPathOf(runDir: string, runId: string): string {
   return join(runDir, `hub-${sha256(runId).slice(0, 16)}.sock`);
 }
 
+/**
+ * The same for sockets that are found by their names alone: where the path in the home is too long, in a folder
+ * that must be made for the user, or be shown to be theirs, before anybody listens or asks there.
+ */
+export function foundSocketPath(runDir: string, name: string): string {
+  const path = socketPathOf(runDir, name);
+  return fits(path) ? path : socketPathOf(ownShortFolder(), `${runDir} ${name}`);
+}
+
+/** Not where TMPDIR says: all who look must agree. */
+function ownShortFolder(): string {
+  return `/tmp/sub-sockets-${process.getuid?.() ?? 'user'}`;
+}
+
+function fits(path: string): boolean {
+  return Buffer.byteLength(path) <= PATH_BYTES_MAX;
+}
+
 /** The events of a run that are only handed on; removed with the socket. */
 export function transitPathOf(runDir: string, runId: string): string {
   return besides(socketPathOf(runDir, runId));
@@ -38,7 +56,7 @@ function besides(socketPath: string): string {
 export function hubSocket(runDir: string, runId: string): HubSocket {
   const path = socketPathOf(runDir, runId);
   // The hub itself makes the socket and removes it.
-  if (Buffer.byteLength(path) <= PATH_BYTES_MAX) return { path, release: () => {} };
+  if (fits(path)) return { path, release: () => {} };
   const folder = mkdtempSync(join(shortTmpdir(), FOLDER));
   const release = (): void => rmSync(folder, { recursive: true, force: true });
   return { path: join(folder, SOCKET), release };
@@ -46,17 +64,18 @@ export function hubSocket(runDir: string, runId: string): HubSocket {
 
 function shortTmpdir(): string {
   const folder = tmpdir();
-  const length = Buffer.byteLength(join(folder, `${FOLDER}XXXXXX`, SOCKET));
-  return length <= PATH_BYTES_MAX ? folder : '/tmp';
+  return fits(join(folder, `${FOLDER}XXXXXX`, SOCKET)) ? folder : '/tmp';
 }
 
 /** Removes the sockets of hosts that are gone. */
 export async function dropStaleSockets(runDir: string, nowMs: number): Promise<void> {
-  for (const name of namesIn(runDir).filter((one) => NAME.test(one))) {
-    const path = join(runDir, name);
-    if (!(await isStale(path, nowMs))) continue;
-    rmSync(path, { force: true });
-    rmSync(besides(path), { force: true });
+  for (const dir of [runDir, ownShortFolder()]) {
+    for (const name of namesIn(dir).filter((one) => NAME.test(one))) {
+      const path = join(dir, name);
+      if (!(await isStale(path, nowMs))) continue;
+      rmSync(path, { force: true });
+      rmSync(besides(path), { force: true });
+    }
   }
   const folder = shortTmpdir();
   for (const name of namesIn(folder).filter((one) => one.startsWith(FOLDER))) {
