@@ -171,7 +171,8 @@ export class Findings {
       const host = hostOfUrl(value);
       if (host !== undefined) this.addHost(host);
       else if (key === 'of') this.#addPath('write', value, folders);
-      else if (key === 'if' || isFile) this.#addPath('read', value, folders);
+      else if (/^(?:if|src|source|file)$/.test(key) || isFile)
+        this.#addPath('read', value, folders);
       else if (/^[/~.]/.test(value)) this.#addPath('read', value.split(':', 1)[0] ?? '', folders);
     }
   }

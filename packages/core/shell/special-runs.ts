@@ -1,5 +1,6 @@
 // Programs that no table describes.
 import { BUILTIN_RUNS, type SpecialRun } from './builtin-runs.ts';
+import { compose, container } from './container-run.ts';
 import { git } from './git-run.ts';
 import { LIST_RUNS } from './list-runs.ts';
 import { parseArguments } from './options.ts';
@@ -102,34 +103,6 @@ const packageRun: SpecialRun = (outline, run) => {
   if (args.length > 0) outline.run({ ...run, args, isWrapped: true });
 };
 
-/** What runs in a container is not of this machine; folders that it is given are. */
-const container: SpecialRun = (outline, run) => {
-  const spec = programSpec('docker');
-  const own = parseArguments(run.args, spec, { stopsAtOperand: true });
-  useValues(outline, run, own);
-  const [verb, ...args] = run.args.slice(own.operandsAt);
-  for (const name of verb?.texts ?? []) {
-    const inner = spec.commands?.get(name) ?? spec;
-    // Behind the image stands what the container runs.
-    const stopsAtOperand = /^(?:run|create|exec)$/.test(name);
-    const parsed = parseArguments(args, inner, { stopsAtOperand });
-    const values = parsed.values.map((one) => {
-      if (one.role !== 'change') return one;
-      return { ...one, value: { ...one.value, texts: one.value.texts.flatMap(hostFolder) } };
-    });
-    useArguments(outline, run, { spec: inner, parsed: { ...parsed, values } });
-    for (const text of args.flatMap(({ texts }) => texts)) {
-      const [, host] = /^([\w-]+(?:\.[\w-]+)+(?::\d+)?)\//.exec(text) ?? [];
-      if (host !== undefined) outline.findings.add('host', host, run.folders);
-    }
-  }
-};
-
-/** `./data:/data`; a name without a slash is a volume. */
-function hostFolder(text: string): readonly string[] {
-  return /^[./~\0]/.test(text) ? [text.split(':', 1)[0] ?? ''] : [];
-}
-
 /** Puts its words together, and gives them to a shell. */
 const watch: SpecialRun = (outline, run, parsed) => {
   useValues(outline, run, parsed);
@@ -179,6 +152,8 @@ export const SPECIAL_RUNS: ReadonlyMap<string, SpecialRun> = new Map<string, Spe
   ['docker', container],
   ['podman', container],
   ['nerdctl', container],
+  ['docker-compose', compose],
+  ['podman-compose', compose],
   ['curl', download],
   ['wget', download],
 ]);

@@ -190,7 +190,8 @@ const DOCKER_COMMANDS: Readonly<Record<string, SpecDraft>> = {
     values: {
       '-f --file': 'read',
       '-o --output --iidfile --metadata-file': 'write',
-      '-t --tag --build-arg --target --platform --label --network --progress --secret --ssh --cache-from --cache-to --builder --add-host':
+      '--secret --ssh --build-context --cache-from --cache-to': 'setting',
+      '-t --tag --build-arg --target --platform --label --network --progress --builder --add-host':
         'none',
     },
   },
@@ -279,7 +280,7 @@ export const DEVELOPMENT_SPECS = specsOf({
     values: { '-H --host': 'url', '-c --context --config -l --log-level': 'none' },
     commands: DOCKER_COMMANDS,
   },
-  'docker-compose': COMPOSE,
+  'docker-compose podman-compose': COMPOSE,
   'kubectl oc helm': {
     operands: ['none'],
     values: {
