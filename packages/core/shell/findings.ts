@@ -1,7 +1,7 @@
 // Collects what a script touches.
 
 import { pathIn, type WorkingFolders } from './folders.ts';
-import { hostAlone, hostOfRemote, hostOfSocket, hostOfUrl } from './hosts.ts';
+import { filesInUrl, hostAlone, hostOfRemote, hostOfSocket, hostOfUrl } from './hosts.ts';
 import type { CommandOutline, OpaquePart, OpaqueReason, ProgramUse, PutPath } from './outline.ts';
 import type { Role } from './programs/spec.ts';
 import { UNKNOWN } from './word-texts.ts';
@@ -111,11 +111,12 @@ export class Findings {
     if (role === 'setting') return this.#addSetting(text, folders);
     if (url !== undefined) {
       this.addHost(url);
-      const [, path] = /^file:\/\/(?:localhost)?(\/.*)$/is.exec(text) ?? [];
-      if (path !== undefined) this.#addPath(role === 'write' ? 'write' : 'read', path, folders);
+      for (const path of filesInUrl(text))
+        this.#addPath(role === 'write' ? 'write' : 'read', path, folders);
       return;
     }
-    if (role === 'url' || role === 'host') {
+    if (role === 'page') this.#addPath('read', text, folders);
+    if (role === 'url' || role === 'host' || role === 'page') {
       // `-o ProxyJump=host`, `host:port`.
       const host = hostAlone(text.replace(/^\w+=/, ''));
       if (host !== undefined) this.addHost(host);
@@ -166,7 +167,7 @@ export class Findings {
       const key = part.slice(0, Math.max(0, sign));
       const value = part.slice(sign + 1).replace(/^[@<]/, '');
       const isFile = /^[@<]/.test(part.slice(sign + 1));
-      const [, named] = (sign === -1 ? /^[\w.-]+@(.+)$/s.exec(part) : undefined) ?? [];
+      const [, named] = (sign === -1 ? /^%?[\w.-]+@(.+)$/s.exec(part) : undefined) ?? [];
       if (named !== undefined) this.#addPath('read', named, folders);
       const host = hostOfUrl(value);
       if (host !== undefined) this.addHost(host);

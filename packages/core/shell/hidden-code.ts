@@ -9,7 +9,7 @@ import type { NamedRun } from './use-arguments.ts';
 /** Run texts that are given to them, among other things. */
 const RUN_TEXTS: ReadonlySet<string> = new Set(
   `make gmake just task rake man less more complete bind mapfile readarray concurrently run-p run-s
-  npm-run-all socat psql mysql mariadb vi vim nvim ex ed view emacs dc wget sftp scp sqlite3 duckdb
+  npm-run-all psql mysql mariadb vi vim nvim ex ed view emacs dc sqlite3 duckdb
   let declare typeset local unset test [ [[ printf read wait deno bun`.split(/\s+/),
 );
 /** Run what they read. */
@@ -18,7 +18,7 @@ const RUN_INPUT: ReadonlySet<string> = new Set(
   ghci sftp ftp telnet sudo su doas script tmux screen`.split(/\s+/),
 );
 /** What a message or a name does not have. */
-const COMMAND_SIGN = /\$\(|`|;|&&|\|\||\s\||^[+:]?!|^\+?:?\\!|EXEC:|SYSTEM:|Command[= ]/;
+const COMMAND_SIGN = /\$\(|`|;|&&|\|\||\s\||^[+:]?!|^\+?:?\\!/;
 /** An index of an array is an expression: what it substitutes is run. */
 const INDEX = /\[[^\]]*(?:\$\(|`)/;
 const EXPRESSIONS = /^(?:let|declare|typeset|local|unset|test|\[\[?|printf|read|wait)$/;
@@ -26,9 +26,8 @@ const CODE_MODULE = /^(?:timeit|code|pdb|asyncio|sqlite3|runpy|cProfile|profile|
 const STDIN_FILE = /(?:^|\/)(?:stdin|fd\/+\d+)$/;
 
 export function noteHiddenCode(outline: ScriptOutline, run: NamedRun, spec: ProgramSpec): void {
-  const { path, args, command, feed } = run;
+  const { path, name, args, command, feed } = run;
   const { findings } = outline;
-  const name = path.slice(path.lastIndexOf('/') + 1);
   const isExpression = EXPRESSIONS.test(name);
   const sign = isExpression ? INDEX : COMMAND_SIGN;
   const texts = args.flatMap(({ isProse, texts: all }) => (isProse && !isExpression ? [] : all));

@@ -1,4 +1,4 @@
-// The hosts in the words of a command.
+// The hosts in the words of a command, and the files in addresses.
 
 const URL =
   /^([a-z][a-z0-9+.-]{1,40}):\/\/(?:[^/?#@\s]{0,512}@)?(\[[^\]]{0,64}\]|[^/?#:\s]{0,255})/i;
@@ -38,4 +38,16 @@ export function hostOfRemote(text: string): string | undefined {
 export function hostAlone(text: string): string | undefined {
   const host = hostOfUrl(text) ?? HOST.exec(text)?.[1];
   return host === undefined ? undefined : folded(host);
+}
+
+/** The files of `file:///x`, as it is written and as curl reads it: `%65`, `{a,b}` and `[a-c]` stand for letters. */
+export function filesInUrl(text: string): readonly string[] {
+  const [, path] = /^file:\/\/(?:localhost|127\.0\.0\.1)?(\/.*)$/is.exec(text) ?? [];
+  if (path === undefined) return [];
+  const meant = path
+    .replace(/\{[^}]*\}|\[[^\]]*\]/g, '*')
+    .replace(/%([0-7][0-9a-f])/gi, (_sign, code: string) =>
+      String.fromCharCode(Number.parseInt(code, 16)),
+    );
+  return [...new Set([path, meant])];
 }

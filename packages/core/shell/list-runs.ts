@@ -4,7 +4,7 @@ import { type Argument, parseArguments } from './options.ts';
 import { programSpec } from './programs/index.ts';
 import { foundBy, listedNames } from './script-input.ts';
 import type { ScriptOutline } from './script-outline.ts';
-import { useArguments, useValues } from './use-arguments.ts';
+import { type NamedRun, useArguments, useValues } from './use-arguments.ts';
 import { UNKNOWN } from './word-texts.ts';
 
 const FIND_RUNS = new Set(['-exec', '-execdir', '-ok', '-okdir']);
@@ -77,7 +77,7 @@ const AT_LINES = /^(?:-[0dILi]|--null|--delimiter|--replace)$/;
 /** Gives the names that it reads to the command behind it. */
 const xargs: SpecialRun = (outline, run, parsed) => {
   useValues(outline, run, parsed);
-  noteUnknownOptions(outline, run.path, parsed.flags);
+  noteUnknownOptions(outline, run, parsed.flags);
   const words = run.args.slice(parsed.operandsAt);
   if (words.length === 0) return;
   const has = (pattern: RegExp) => parsed.flags.some((flag) => pattern.test(flag));
@@ -98,7 +98,7 @@ const xargs: SpecialRun = (outline, run, parsed) => {
 /** The same, with the names behind `:::` as well; a single word is a command line. */
 const parallel: SpecialRun = (outline, run, parsed) => {
   useValues(outline, run, parsed);
-  noteUnknownOptions(outline, run.path, parsed.flags);
+  noteUnknownOptions(outline, run, parsed.flags);
   const given = run.args.slice(parsed.operandsAt);
   const end = given.findIndex(({ texts: [text = ''] }) => /^:::?\+?$|^::::\+?$/.test(text));
   const words = end === -1 ? given : given.slice(0, end);
@@ -153,11 +153,11 @@ const fd: SpecialRun = (outline, run, parsed) => {
 };
 
 /** What stands behind an option that is not known may be its value, or the command. */
-function noteUnknownOptions(outline: ScriptOutline, path: string, flags: readonly string[]): void {
-  const spec = programSpec(path.slice(path.lastIndexOf('/') + 1));
+function noteUnknownOptions(outline: ScriptOutline, run: NamedRun, flags: readonly string[]): void {
+  const spec = programSpec(run.name);
   for (const flag of flags) {
     const isKnown = spec.flags.has(flag) || spec.values.has(flag) || /^-\w{2,}$/.test(flag);
-    if (!isKnown) outline.findings.addOpaque('unreadable', `${path} ${flag}`);
+    if (!isKnown) outline.findings.addOpaque('unreadable', `${run.path} ${flag}`);
   }
 }
 

@@ -54,6 +54,11 @@ export function parseArguments(
       if (glued !== undefined) {
         const texts = argument.texts.map((one) => one.slice(text.length - glued.length));
         values.push({ option: found.option, role: found.role, value: { ...argument, texts } });
+      } else if (found.isGuess === true) {
+        // `--netrc` may be the start of `--netrc-file`, or an option without a value.
+        const value = given[at + 1];
+        if (value !== undefined && !/^-/.test(value.texts[0] ?? ''))
+          values.push({ option: found.option, role: found.role, value });
       } else if (found.role !== 'glued') {
         if (found.role.startsWith('named_')) at++;
         const value = given[++at];
@@ -82,6 +87,8 @@ interface FoundOption {
   readonly option: string;
   /** Set when it has a value. */
   readonly role?: Role | undefined;
+  /** Only its start was written. */
+  readonly isGuess?: boolean;
   /** The value, where it stands in the same word. */
   readonly glued?: string | undefined;
 }
@@ -93,7 +100,7 @@ function readOption(text: string, spec: ProgramSpec): FoundOption {
     const full = fullOption(option, spec);
     const known = spec.values.get(full);
     const flags = full === option ? [option] : [option, full];
-    if (sign === -1) return { flags, option: full, role: known };
+    if (sign === -1) return { flags, option: full, role: known, isGuess: full !== option };
     // A value of an option that is not known may be a path.
     return { flags, option: full, role: known ?? 'maybe_path', glued: text.slice(sign + 1) };
   }

@@ -22,10 +22,9 @@ const PATTERN = /[*?]|\[.+\]/;
 const ASSIGNMENT = /^[A-Za-z_]\w*\+?=/;
 
 export function runProgram(outline: ScriptOutline, run: NamedRun): void {
-  const { path, args } = run;
+  const { path, name, args } = run;
   const { findings } = outline;
   if (path === '') return;
-  const name = path.slice(path.lastIndexOf('/') + 1);
   const isDynamic = path.includes(UNKNOWN) || PATTERN.test(path);
   if (isDynamic) findings.addOpaque('dynamic_program', path);
   if (!run.isWrapped && outline.callFunction(path, run, args)) return;
@@ -58,11 +57,11 @@ const BUILDERS = /^(?:g?make|just|task|rake|ninja)$/;
 /** `bash < x`, `make -f x`, `node -r x`: scripts that are no operands. */
 function noteWrittenScripts(
   outline: ScriptOutline,
-  { path, command, folders }: NamedRun,
+  { name, command, folders }: NamedRun,
   { spec, parsed }: ReadArguments,
 ): void {
   const isScripted = spec.kind === 'shell' || spec.kind === 'interpreter';
-  if (!isScripted && !BUILDERS.test(path.slice(path.lastIndexOf('/') + 1))) return;
+  if (!isScripted && !BUILDERS.test(name)) return;
   const read = parsed.values.filter(({ role }) => role === 'read').map(({ value }) => value);
   const fed = command.redirections.filter(({ sign }) => sign === '<').map(({ word }) => word);
   for (const text of [...read, ...fed].flatMap(({ texts }) => texts)) {

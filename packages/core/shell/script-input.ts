@@ -58,7 +58,8 @@ export function listedNames(
   { command, feed }: ProgramRun,
   isSplitAtLines: boolean,
 ): readonly string[] {
-  const blank = isSplitAtLines ? /\n/ : /\s+/;
+  // An escape of `printf` stays in what it prints.
+  const blank = isSplitAtLines ? /\n|\\0/ : /\s+/;
   const texts = inputTexts(command, feed);
   if (typeof texts !== 'string')
     return texts.flatMap((text) => text.split(blank)).filter((name) => name !== '');

@@ -286,7 +286,8 @@ export class ScriptOutline {
     }
     run.folders.stay();
     for (const path of program.texts) {
-      runProgram(this, { ...run, depth: run.depth + 1, path, args });
+      const name = path.slice(path.lastIndexOf('/') + 1);
+      runProgram(this, { ...run, depth: run.depth + 1, path, name, args });
     }
   }
 

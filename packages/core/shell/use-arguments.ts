@@ -2,12 +2,15 @@
 import { awkReachesOutside, literalPaths } from './code-text.ts';
 import type { Argument, ParsedArguments } from './options.ts';
 import type { ProgramSpec, Role } from './programs/spec.ts';
+import { listedNames } from './script-input.ts';
 import type { ProgramRun, ScriptOutline } from './script-outline.ts';
 import { sedFiles } from './sed-script.ts';
 
 export interface NamedRun extends ProgramRun {
   /** The program, as it is written. */
   readonly path: string;
+  /** The same without its folder. */
+  readonly name: string;
 }
 
 /** With these, the last operand is one like the others. */
@@ -86,7 +89,29 @@ export function useArgument(
     else if (role === 'awk_script') {
       if (awkReachesOutside(text)) useCode(outline, run, text);
     } else if (role === 'sed_script') useSedScript(outline, run, text);
+    else if (role === 'query') {
+      if (QUERY_LOADS.test(text)) useCode(outline, run, text);
+    } else if (role === 'instructions') useInstructions(outline, run, text);
     else outline.findings.add(role, text, run.folders);
+  }
+}
+
+/** A query of `jq` or `yq` that reads other files than those behind it. */
+const QUERY_LOADS = /\bload(?:_\w+)?\s*\(|(?:^|;)\s*(?:include|import)\s+"/;
+
+/** A file that says what else is read or done; names that come in are known where their printer is. */
+function useInstructions(outline: ScriptOutline, run: NamedRun, text: string): void {
+  if (/^(?:-|\/dev\/stdin)$/.test(text)) return readListed(outline, run);
+  outline.findings.add('read', text, run.folders);
+  outline.findings.addOpaque('dynamic_argument', text);
+}
+
+/** Reads the files whose names come in. */
+export function readListed(outline: ScriptOutline, run: NamedRun): void {
+  for (const name of listedNames(run, true)) {
+    outline.findings.add('read', name, run.folders);
+    const [folder, end] = name.split(/\/\*\*?$/, 2);
+    if (end !== undefined) outline.findings.addTree(folder ?? '', run.folders);
   }
 }
 

@@ -23,11 +23,15 @@ export const FILE_SPECS = specsOf({
   'fold fmt': { values: { '-w --width': 'none' } },
   iconv: { values: { '-f -t --from-code --to-code': 'none', '-o --output': 'write' } },
   'head tail': { values: { '-n --lines -c --bytes -s --sleep-interval --pid': 'none' } },
-  wc: { values: { '--files0-from': 'read' } },
+  wc: { values: { '--files0-from': 'instructions' } },
   'ls dir': { values: { '-I --ignore --hide --width --tabsize': 'none' } },
   tree: { values: { '-L -P -I --filelimit --charset --sort': 'none', '-o': 'write' } },
   du: {
-    values: { '-d --max-depth -B --block-size -t --threshold --exclude': 'none', '-X': 'read' },
+    values: {
+      '-d --max-depth -B --block-size -t --threshold --exclude': 'none',
+      '-X --exclude-from': 'read',
+      '--files0-from': 'instructions',
+    },
   },
   cut: {
     values: { '-d --delimiter -f --fields -c --characters -b --bytes --output-delimiter': 'none' },
@@ -37,7 +41,8 @@ export const FILE_SPECS = specsOf({
     values: {
       '-k --key -t --field-separator -S --buffer-size --parallel --batch-size': 'none',
       '-o --output': 'write',
-      '-T --temporary-directory --files0-from': 'read',
+      '-T --temporary-directory --random-source': 'read',
+      '--files0-from': 'instructions',
       '--compress-program': 'command',
     },
   },
@@ -104,16 +109,28 @@ export const FILE_SPECS = specsOf({
     replacesFirst: '-f --file -e --source',
     changesWith: '-i',
   },
-  'jq yq gojq': {
-    operands: ['none', 'read'],
+  'jq gojq jaq': {
+    operands: ['query', 'read'],
     values: {
       '--arg --argjson': 'named_text',
       '--slurpfile --rawfile': 'named_file',
-      '-f --from-file': 'read',
-      '--indent -L': 'none',
+      '-f --from-file -L --library-path': 'read',
+      '--indent': 'none',
     },
     replacesFirst: '-f --from-file',
-    changesWith: '-i --inplace',
+  },
+  yq: {
+    operands: ['query', 'read'],
+    verbs: 'e eval ea eval-all',
+    values: {
+      '--arg --argjson': 'named_text',
+      '--slurpfile --rawfile': 'named_file',
+      '--expression': 'query',
+      '--from-file': 'read',
+      '-o --output-format -p --input-format -I --indent --xml-attribute-prefix': 'none',
+    },
+    replacesFirst: '--from-file --expression',
+    changesWith: '-i --inplace --in-place',
   },
   find: { hasLongDashes: true },
   'tee sponge': WRITES,
@@ -154,8 +171,15 @@ export const FILE_SPECS = specsOf({
   dd: { operands: ['setting'] },
   'split csplit': {
     operands: ['read', 'write'],
-    values: { '-b -l -n -a -C --bytes --lines --number --suffix-length': 'none' },
+    values: {
+      '-b -l -n -a -C -t --bytes --lines --number --suffix-length --additional-suffix --separator':
+        'none',
+      '--filter': 'command',
+      '-f --prefix': 'write',
+    },
   },
+  shuf: { values: { '-n --head-count -i --input-range': 'none', '-o --output': 'write' } },
+  'dos2unix unix2dos': { operands: ['change'], values: { '-c --convmode': 'none' } },
   patch: {
     operands: ['change', 'read'],
     values: {
@@ -168,8 +192,7 @@ export const FILE_SPECS = specsOf({
   zip: {
     readsTrees: '-r',
     operands: ['write', 'read'],
-    values: { '-x -i -P -n -t -tt -b': 'none' },
-    hasLongDashes: false,
+    values: { '-x -i -P -n -t -tt -b': 'none', '-TT --unzip-command': 'command' },
   },
   unzip: { operands: ['read', 'none'], values: { '-d': 'write', '-x -P': 'none' } },
   'gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lz4 brotli compress uncompress': {
@@ -177,8 +200,7 @@ export const FILE_SPECS = specsOf({
     values: { '-o --output': 'write', '-S --suffix -T --threads -b -D': 'none' },
   },
   'ar ranlib': { operands: ['none', 'write', 'read'] },
-  '7z 7za': { operands: ['none', 'write', 'read'] },
-  cpio: { operands: ['write'], values: { '-F -I': 'read', '-O': 'write' } },
+  '7z 7za 7zz 7zr': { operands: ['none', 'write', 'read'] },
   mktemp: { operands: ['write'], values: { '-p --tmpdir': 'write', '--suffix': 'none' } },
   'vi vim nvim nano emacs code subl pico ed ex open xdg-open': {
     operands: ['change'],

@@ -7,14 +7,17 @@ export const NETWORK_SPECS = specsOf({
     values: {
       '-o --output --output-dir -D --dump-header -c --cookie-jar --trace --trace-ascii --stderr --etag-save --hsts --alt-svc --libcurl':
         'write',
-      '-T --upload-file -K --config --cacert --capath -E --cert --key --netrc-file --etag-compare --crlfile --pinnedpubkey':
+      '-T --upload-file --cacert --capath -E --cert --key --netrc-file --etag-compare --crlfile --pinnedpubkey':
         'read',
+      '-K --config': 'instructions',
+      '--engine': 'code',
+      '--unix-socket --abstract-unix-socket': 'change',
       '-d --data --data-ascii --data-binary --data-raw --data-urlencode --json -F --form -b --cookie -H --header --proxy-header --url-query --variable':
         'setting',
       '--url -x --proxy --preproxy --socks4 --socks4a --socks5 --socks5-hostname --doh-url -e --referer':
         'url',
       '--connect-to --resolve --interface --dns-servers': 'host',
-      '-X --request -A --user-agent -u --user -U --proxy-user -m --max-time --connect-timeout --retry --retry-delay --retry-max-time -w --write-out -r --range -C --continue-at -y -Y -z --time-cond --limit-rate --max-filesize --max-redirs --cert-type --key-type --pass --ciphers --tls-max --proto --proto-default --proto-redir --rate --form-string --oauth2-bearer --keepalive-time --local-port --create-file-mode --aws-sigv4 --parallel-max -P -Q -t --unix-socket':
+      '-X --request -A --user-agent -u --user -U --proxy-user -m --max-time --connect-timeout --retry --retry-delay --retry-max-time -w --write-out -r --range -C --continue-at -y -Y -z --time-cond --limit-rate --max-filesize --max-redirs --cert-type --key-type --pass --ciphers --tls-max --proto --proto-default --proto-redir --rate --form-string --oauth2-bearer --keepalive-time --local-port --create-file-mode --aws-sigv4 --parallel-max -P -Q -t':
         'none',
     },
   },
@@ -23,8 +26,9 @@ export const NETWORK_SPECS = specsOf({
     values: {
       '-O --output-document -o --output-file -a --append-output -P --directory-prefix --save-cookies --warc-file':
         'write',
-      '-i --input-file --post-file --body-file --load-cookies --ca-certificate --certificate --private-key --config':
-        'read',
+      '--post-file --body-file --load-cookies --ca-certificate --certificate --private-key': 'read',
+      '-i --input-file --config': 'instructions',
+      '--use-askpass': 'command',
       '--referer': 'url',
       '-t --tries -T --timeout -w --wait -Q --quota -U --user-agent --header --user --password --http-user --http-password --post-data --body-data --method -l --level -A --accept -R --reject -D --domains --exclude-domains -I -X --limit-rate -e --execute --max-redirect --progress --waitretry --dns-timeout --connect-timeout --read-timeout --restrict-file-names --cut-dirs --default-page --secure-protocol':
         'none',
@@ -39,27 +43,52 @@ export const NETWORK_SPECS = specsOf({
   },
   aria2c: {
     operands: ['url'],
-    values: { '-d --dir -o --out': 'write', '-i --input-file': 'read', '-x -s -j -k': 'none' },
+    values: {
+      '-d --dir -o --out': 'write',
+      '-i --input-file --conf-path': 'instructions',
+      '--on-download-start --on-download-complete --on-download-error --on-download-stop --on-download-pause --on-bt-download-complete':
+        'command',
+      '-x -s -j -k': 'none',
+    },
   },
-  'lynx w3m links elinks': { operands: ['url'], values: { '-o': 'none' } },
+  'lynx w3m links links2 elinks': {
+    operands: ['page'],
+    values: { '-o -I -T -cols': 'none', '-cfg -cmd_script': 'instructions' },
+  },
   ssh: {
     kind: 'special',
     operands: ['host'],
     values: {
-      '-i -F -E -S': 'read',
+      '-i': 'read',
+      '-F': 'instructions',
+      '-E': 'write',
+      '-S': 'path',
+      '-I': 'code',
       '-J -W -o': 'host',
-      '-b -B -c -D -e -I -L -l -m -O -p -Q -R -w': 'none',
+      '-b -B -c -D -e -L -l -m -O -p -Q -R -w': 'none',
     },
   },
-  'sftp ftp telnet': {
+  'sftp ftp telnet tftp': {
     operands: ['host', 'none'],
-    values: { '-i -F -b': 'read', '-o -J': 'host', '-P -B -c -l -R -S -s': 'none' },
+    values: {
+      '-i': 'read',
+      '-F -b': 'instructions',
+      '-S -D': 'command',
+      '-o -J': 'host',
+      '-P -B -c -l -R -s': 'none',
+    },
   },
   scp: {
     readsTrees: '-r',
     operands: ['remote_read'],
     last: 'remote_write',
-    values: { '-i -F': 'read', '-o -J': 'host', '-P -c -l -S -D -X': 'none' },
+    values: {
+      '-i': 'read',
+      '-F': 'instructions',
+      '-S -D': 'command',
+      '-o -J': 'host',
+      '-P -c -l -X': 'none',
+    },
   },
   rsync: {
     puts: true,
@@ -68,7 +97,8 @@ export const NETWORK_SPECS = specsOf({
     last: 'remote_write',
     values: {
       '-e --rsh --rsync-path': 'command',
-      '--exclude-from --include-from --files-from --password-file': 'read',
+      '--exclude-from --include-from --password-file': 'read',
+      '--files-from': 'instructions',
       '--log-file --backup-dir --partial-dir --temp-dir -T --write-batch': 'write',
       '--exclude --include -f --filter --bwlimit --port --timeout --chmod --chown --max-size --min-size --suffix --info --out-format -M -B --block-size --compress-level --contimeout':
         'none',
@@ -97,6 +127,7 @@ export const NETWORK_SPECS = specsOf({
     operands: ['none'],
     hasLongDashes: true,
     values: {
+      '-engine -provider -provider-path': 'code',
       '-in -inkey -key -cert -CAfile -config -CApath -certfile -signkey -CA -CAkey -kfile -passin':
         'read',
       '-out -keyout': 'write',
@@ -116,7 +147,12 @@ export const NETWORK_SPECS = specsOf({
   },
   'mysql mysqldump mysqladmin mariadb': {
     operands: ['none'],
-    values: { '-h --host': 'host', '-P --port -u --user -e --execute -D --database': 'none' },
+    values: {
+      '-h --host': 'host',
+      '-P --port -u --user -e --execute -D --database': 'none',
+      '--default-auth --plugin-dir': 'code',
+      '--defaults-file --defaults-extra-file': 'read',
+    },
   },
   'redis-cli mongo mongosh': {
     operands: ['none'],

@@ -19,6 +19,8 @@ export type Role =
   /** An address; without a scheme it is a host and a path. */
   | 'url'
   | 'host'
+  /** An address with a scheme, a host, or a file of this machine. */
+  | 'page'
   /** `host:path`, or a file of this machine. */
   | 'remote_read'
   | 'remote_write'
@@ -36,6 +38,10 @@ export type Role =
   /** Only some of the commands of `sed` and `awk` reach files or programs. */
   | 'sed_script'
   | 'awk_script'
+  /** An expression of `jq` or `yq`; few of them read other files. */
+  | 'query'
+  /** A file that holds options, or the names of what is read: what it says is not known. */
+  | 'instructions'
   /** What is to be installed: a name, an address or a file. */
   | 'package'
   /** Two words: a name, and a text or a file. */

@@ -1,0 +1,114 @@
+// Programs that carry files between machines, or talk to them: `curl`, `wget`, `ssh`, `scp`, `socat`.
+import type { SpecialRun } from './builtin-runs.ts';
+import { hostOfUrl } from './hosts.ts';
+import { type ParsedArguments, parseArguments } from './options.ts';
+import { programSpec } from './programs/index.ts';
+import type { ScriptOutline } from './script-outline.ts';
+import { joinedTexts, type NamedRun, useArgument, useArguments, useCode } from './use-arguments.ts';
+
+/** Settings of ssh that hold a command, or name code that is loaded. */
+const SSH_COMMAND = /^(?:Proxy|Local|Remote|KnownHosts)Command[= ]+(.*)$/is;
+const SSH_LOADED = /^(?:Include|PKCS11Provider|SecurityKeyProvider|XAuthLocation)[= ]/i;
+
+/** Notes the options of `ssh` and its kin. */
+function useSshOptions(outline: ScriptOutline, run: NamedRun, parsed: ParsedArguments): void {
+  for (const { option, role, value } of parsed.values) {
+    const [text = ''] = option === '-o' ? value.texts : [];
+    const [, inner] = SSH_COMMAND.exec(text) ?? [];
+    if (inner !== undefined) outline.runScript(inner, run);
+    else if (SSH_LOADED.test(text)) outline.findings.addOpaque('redefined', text);
+    else if (option !== '-o' || /^Proxy|^HostName/i.test(text))
+      useArgument(outline, run, { role, argument: value });
+  }
+}
+
+/** Behind the host stands a command that the other machine runs. */
+const ssh: SpecialRun = (outline, run) => {
+  const spec = programSpec('ssh');
+  const own = parseArguments(run.args, spec, { stopsAtOperand: true });
+  useSshOptions(outline, run, own);
+  const [host, ...words] = run.args.slice(own.operandsAt);
+  if (host === undefined) return;
+  useArgument(outline, run, { role: 'host', argument: host });
+  const rest = parseArguments(words, spec, { stopsAtOperand: true });
+  useSshOptions(outline, run, rest);
+  for (const line of joinedTexts(outline, words.slice(rest.operandsAt))) {
+    if (line !== '') outline.runScript(line, { ...run, feed: undefined });
+  }
+};
+
+const scp: SpecialRun = (outline, run, parsed) => {
+  useSshOptions(outline, run, parsed);
+  const spec = programSpec(run.name);
+  useArguments(outline, run, { spec, parsed: { ...parsed, values: [] } });
+};
+
+/** `curl -w '%output{file}'` writes one, and `-w @file` reads one. */
+function useFormat({ findings }: ScriptOutline, { folders }: NamedRun, text: string): void {
+  if (text.startsWith('@')) findings.add('read', text.slice(1), folders);
+  for (const [, file = ''] of text.matchAll(/%output\{(?:>>)?([^}]{0,4096})\}/g))
+    findings.add('write', file, folders);
+}
+
+/** `wget -e`: a line of its configuration may say anything, but most often says one thing. */
+const HARMLESS_SETTING = /^\s*(?:robots|check_certificate|quiet|tries|timeout)\s*=\s*\w+\s*$/;
+
+/** A file of the same name as the end of the address: `curl -O`, `wget`. */
+const download: SpecialRun = (outline, run, parsed) => {
+  const { name } = run;
+  useArguments(outline, run, { spec: programSpec(name), parsed });
+  const has = (pattern: RegExp) => parsed.flags.some((flag) => pattern.test(flag));
+  const valuesOf = (pattern: RegExp) =>
+    parsed.values.flatMap(({ option, value }) => (pattern.test(option) ? value.texts : []));
+  const isCurl = name === 'curl';
+  for (const text of isCurl ? valuesOf(/^(?:-w|--write-out)$/) : []) useFormat(outline, run, text);
+  for (const text of isCurl ? [] : valuesOf(/^(?:-e|--execute)$/))
+    if (!HARMLESS_SETTING.test(text)) useCode(outline, run, text);
+  const isSaved = isCurl
+    ? has(/^(?:-O|--remote-name(?:-all)?)$/)
+    : !has(/^(?:-O|--output-document|--spider)$/);
+  if (!isSaved) return;
+  const into = valuesOf(/^(?:-P|--directory-prefix|--output-dir)$/);
+  const folders = into.length === 0 ? run.folders : run.folders.below(into);
+  // The other machine chooses the name.
+  if (has(/^(?:-J|--remote-header-name|--content-disposition)$/))
+    outline.findings.add('write', '.', folders);
+  const isSite = !isCurl && has(/^(?:-[rmpx]|--recursive|--mirror|--page-requisites)$/);
+  for (const text of parsed.operands.flatMap(({ texts }) => texts)) {
+    const file = isSite ? siteFolder(text) : savedName(text);
+    if (file !== undefined && file !== '') outline.findings.add('write', file, folders);
+  }
+};
+
+function savedName(address: string): string | undefined {
+  const [path = ''] = address.replace(/^[a-z]+:\/\//i, '').split(/[?#]/, 1);
+  return path.includes('/') ? path.replace(/^.*\//s, '') : undefined;
+}
+
+/** Everything of a site goes into a folder of its name. */
+function siteFolder(address: string): string | undefined {
+  return hostOfUrl(address) ?? address.split('/', 1)[0];
+}
+
+/** The ends of `socat`: an address of a network, a file, or a command. */
+const socat: SpecialRun = (outline, run, { operands }) => {
+  for (const text of operands.flatMap(({ texts }) => texts)) {
+    const [, kind = '', rest = ''] = /^([\w-]+):(.*)$/s.exec(text) ?? [];
+    const [end = ''] = rest.split(',', 1);
+    if (/^(?:exec|system|shell)/i.test(kind)) outline.runScript(end, run);
+    else if (/^(?:open|create|file|gopen|pipe|fifo|unix.*)$/i.test(kind))
+      outline.findings.add('change', end, run.folders);
+    else if (/connect|^(?:tcp|udp|sctp|openssl|ssl|socks|proxy)[46]?/i.test(kind)) {
+      if (!/listen|recv/i.test(kind)) outline.findings.add('host', end, run.folders);
+    } else outline.findings.add('setting', text, run.folders);
+  }
+};
+
+export const TRANSFER_RUNS: ReadonlyMap<string, SpecialRun> = new Map<string, SpecialRun>([
+  ['ssh', ssh],
+  ['scp', scp],
+  ['sftp', scp],
+  ['curl', download],
+  ['wget', download],
+  ['socat', socat],
+]);
