@@ -93,6 +93,9 @@ describe('the policy without .env', () => {
     ],
     ['claude-code', 'Bash', { command: 'echo x > README.md' }, 'commands-in-src'],
     ['claude-code', 'Bash', { command: 'rm -rf src/../docs' }, 'commands-in-src'],
+    ['claude-code', 'Bash', { command: 'echo x > x', dir: 'src' }, 'commands-in-src'],
+    ['codex', 'Bash', { command: 'echo x > x', workdir: 'src' }, null],
+    ['tools', 'run_command', { command: 'echo x > x', dir: 'src' }, 'commands-in-src'],
     ['codex', 'apply_patch', patch('*** Add File: README.md', '+x'), 'nothing-else'],
     ['files', 'write_file', { path: 'README.md', content: 'x' }, 'files-in-src'],
   ])('decides %s %s %j by %s', async (server_name, tool_name, args, rule) => {

@@ -20,9 +20,12 @@ const TEXT_LENGTH_MAX = 120;
 export function outlineCall(tool: ToolNames, args: JsonObject): CommandOutline | undefined {
   const { commands, isWhole } = commandsInArgs(tool, args);
   if (commands.length === 0 && isWhole) return undefined;
-  const outlines = commands.map(({ line, folder, isObscured }) => {
+  const outlines = commands.map(({ line, folders, isObscured }) => {
     const outline = outlineCommand(line);
-    const placed = folder === undefined ? outline : placedIn(folder, outline);
+    const files = { ...outline, programs: [], hosts: [], opaque: [] };
+    const placed = joined(
+      folders.map((folder, index) => placedIn(folder, index === 0 ? outline : files)),
+    );
     if (!isObscured) return placed;
     const part = { why: 'unreadable', text: line.slice(0, TEXT_LENGTH_MAX) } as const;
     return { ...placed, opaque: [...placed.opaque, part] };
@@ -48,7 +51,8 @@ function joined(outlines: readonly CommandOutline[]): CommandOutline {
 }
 
 /** A command that runs in another folder names its files from there. */
-function placedIn(folder: string, outline: CommandOutline): CommandOutline {
+function placedIn(folder: string | undefined, outline: CommandOutline): CommandOutline {
+  if (folder === undefined) return outline;
   const place = (path: string) => (/^[/~$]/.test(path) ? path : `${folder}/${path}`);
   const { reads, trees, writes, removes, puts, paths } = outline;
   return {

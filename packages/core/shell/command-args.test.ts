@@ -58,7 +58,27 @@ describe('the commands of a call', () => {
       { server_name: 'codex', tool_name: 'shell' },
       { command: ['ls'], workdir: '/etc' },
     );
-    expect(found.commands).toEqual([{ line: 'ls', folder: '/etc', isObscured: false }]);
+    expect(found.commands).toEqual([{ line: 'ls', folders: ['/etc'], isObscured: false }]);
+  });
+
+  it.each<[string, string, JsonObject, readonly (string | undefined)[]]>([
+    // Arguments that the tool has, and what its hook adds.
+    ['codex', 'Bash', { workdir: '/etc' }, ['/etc']],
+    ['cursor', 'Shell', { working_directory: 'src' }, ['src']],
+    ['gemini-cli', 'run_shell_command', { dir_path: 'src' }, ['src']],
+    ['gemini-cli', 'run_shell_command', { dir_path: 'src', cwd: '/etc' }, ['/etc/src']],
+    ['claude-code', 'Bash', { cwd: '/etc' }, ['/etc']],
+    // Arguments that it has not.
+    ['claude-code', 'Bash', { dir: 'src', workdir: 'src', directory: 'src' }, [undefined]],
+    ['claude-code', 'Bash', { CWD: 'src' }, [undefined]],
+    ['codex', 'Bash', { dir: 'src' }, [undefined]],
+    ['copilot-cli', 'Bash', { working_directory: 'src' }, [undefined]],
+    // Nobody knows what another tool does with them.
+    ['x', 'run', { dir: 'src' }, [undefined, 'src']],
+    ['x', 'run', { dir: 'src', cwd: '/etc' }, [undefined, 'src', '/etc']],
+  ])('of %s %s with %j run in %j', (server_name, tool_name, args, folders) => {
+    const { commands } = commandsInArgs({ server_name, tool_name }, { command: 'ls', ...args });
+    expect(commands).toEqual([{ line: 'ls', folders, isObscured: false }]);
   });
 
   it('are reported as incomplete beyond the limits', () => {

@@ -15,6 +15,15 @@ const SHELL_NAME = /^(?:(?:\/usr(?:\/local)?|\/opt\/homebrew)?\/bin\/)?(?:ba|z|d
 const ARGS_KEY = /^(?:args|arguments)$/;
 const ENV_KEY = /^(?:env|environment|environmentvariables|envvars)$/;
 const FOLDER_KEY = /^(?:cwd|workdir|workingdir|workingdirectory|directory|dir|dirpath)$/;
+/** The folder that a hook tells, and the arguments that the shell tools of clients have for it. */
+const CLIENT_FOLDER_KEYS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['claude-code', ['cwd']],
+  ['codex', ['cwd', 'workdir']],
+  ['copilot-cli', ['cwd']],
+  ['cursor', ['cwd', 'working_directory']],
+  ['gemini-cli', ['cwd', 'dir_path']],
+]);
+const FOLDERS_MAX = 4;
 /** Codex calls its patches `command`. */
 const PATCH_TOOL = { server_name: 'codex', tool_name: 'apply_patch' };
 const PATCH = /^\s*\*\*\* Begin Patch\s/;
@@ -27,8 +36,8 @@ const CHARS_MAX = 262_144;
 
 export interface GivenCommand {
   readonly line: string;
-  /** The folder that it runs in, where the call names one. */
-  readonly folder: string | undefined;
+  /** The folders that it may run in; undefined is the one where the tool is. */
+  readonly folders: readonly (string | undefined)[];
   /** Another shell reads it, or in other ways than its words say. */
   readonly isObscured: boolean;
 }
@@ -69,14 +78,14 @@ export function commandsInArgs(tool: ToolNames, args: JsonObject): GivenCommands
     if (depth > DEPTH_MAX || --nodesLeft < 0) isWhole = false;
     else if (!isJsonObject(value)) for (const item of value) visit(item, depth + 1);
     else {
-      const around = surroundings(value, names);
+      const around = surroundings(value, { names, server_name });
       for (const [key, member] of Object.entries(value)) {
         visit(member, depth + 1);
         for (const line of linesOf(foldedName(key), member, around)) {
           if (isPatch(tool, line)) continue;
           charsLeft -= line.length;
           if (charsLeft < 0 || commands.length >= LINES_MAX) isWhole = false;
-          else commands.push({ line, folder: around.folder, isObscured: around.isObscured });
+          else commands.push({ line, folders: around.folders, isObscured: around.isObscured });
         }
       }
     }
@@ -88,13 +97,16 @@ export function commandsInArgs(tool: ToolNames, args: JsonObject): GivenCommands
 interface Surroundings {
   readonly isShell: boolean;
   readonly isObscured: boolean;
-  readonly folder: string | undefined;
+  readonly folders: readonly (string | undefined)[];
   /** The arguments of a command that is given as the name of a program. */
   readonly words: readonly string[];
 }
 
 /** What stands beside a command, in the same object. */
-function surroundings(around: JsonObject, names: string): Surroundings {
+function surroundings(
+  around: JsonObject,
+  { names, server_name }: { readonly names: string; readonly server_name: string },
+): Surroundings {
   const named = (keys: RegExp) =>
     Object.entries(around).flatMap(([key, value]) => (keys.test(foldedName(key)) ? [value] : []));
   const languages = named(LANGUAGE_KEY).filter((value) => typeof value === 'string');
@@ -105,14 +117,41 @@ function surroundings(around: JsonObject, names: string): Surroundings {
   const setsVariables = named(ENV_KEY).some(
     (value) => isJsonObject(value) && Object.keys(value).length > 0,
   );
-  const folder = named(FOLDER_KEY).find((value) => typeof value === 'string' && value !== '');
   return {
     isShell:
       SHELL_TOOL.test(names) || languages.some((text) => SHELL_NAME.test(text.toLowerCase())),
     isObscured: isOther || isRedirected || setsVariables,
-    folder: typeof folder === 'string' ? folder : undefined,
+    folders: foldersIn(around, CLIENT_FOLDER_KEYS.get(server_name)),
     words: named(ARGS_KEY).flatMap(wordsOf),
   };
+}
+
+/**
+ * A client's tool ignores arguments that it does not have, and so a model could move a command elsewhere by one.
+ * Whether another tool heeds one is not known: the command may run in both folders.
+ */
+function foldersIn(
+  around: JsonObject,
+  keys: readonly string[] | undefined,
+): readonly (string | undefined)[] {
+  const given = Object.entries(around).flatMap(([key, value]) => {
+    return typeof value === 'string' && value !== '' ? [[key, value] as const] : [];
+  });
+  if (keys === undefined) {
+    const named = given.flatMap(([key, value]) =>
+      FOLDER_KEY.test(foldedName(key)) ? [value] : [],
+    );
+    return [...new Set([undefined, ...named])].slice(0, FOLDERS_MAX);
+  }
+  const own = keys.flatMap((key) =>
+    given.flatMap(([name, value]) => (name === key ? [value] : [])),
+  );
+  const isAlone = (folder: string) => /^[/~]/.test(folder);
+  return [
+    own.reduce<string | undefined>((at, folder) => {
+      return at === undefined || isAlone(folder) ? folder : `${at}/${folder}`;
+    }, undefined),
+  ];
 }
 
 /** The command lines that an argument holds; none where it is no command. */
@@ -132,7 +171,7 @@ function linesOf(
   return argv.length === 0 ? [] : [argv.join(' ') + rest];
 }
 
-const NONE: Surroundings = { isShell: false, isObscured: false, folder: undefined, words: [] };
+const NONE: Surroundings = { isShell: false, isObscured: false, folders: [], words: [] };
 
 /** A list of words as a shell would write it; a text is taken as it stands. */
 function wordsOf(value: JsonValue): readonly string[] {

@@ -135,7 +135,8 @@ describe('the commands that rules see', () => {
 
   it('are read from the folder that the call names', async () => {
     const secret = [deny('etc', { command: { reads: ['/etc/**'] } })];
-    const call = { tool_name: 'shell', args: { command: ['cat', 'passwd'], workdir: '/etc' } };
+    const args = { command: ['cat', 'passwd'], workdir: '/etc' };
+    const call = { server_name: 'codex', tool_name: 'shell', args };
     expect(await decidedBy(secret, call)).toBe('etc');
   });
 

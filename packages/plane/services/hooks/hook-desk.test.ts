@@ -664,6 +664,8 @@ describe('a transcript', () => {
     write('work/.env', 'KEY=1');
     const use = useOf('Bash', { command: 'cat ../.e*' });
     expect(await tell(before(use), { cwd: join(cwd, 'src') })).toMatchObject({ do: 'refuse' });
+    const moved = useOf('Bash', { command: 'cat ../.e*', cwd: join(cwd, 'src', 'deep') });
+    expect(await tell(before(moved), { cwd: join(cwd, 'src') })).toMatchObject({ do: 'refuse' });
   });
 
   test('is looked at when the run ends, too', async () => {

@@ -239,8 +239,9 @@ function folderOf(use: ToolUse, cwd: string, workdir: JsonValue | undefined): Js
   if (workdir !== undefined) return { workdir: cwd };
   const args = parseJson(use.argsText);
   const isCommand = isObject(args) && Object.hasOwn(args, 'command') && use.tool !== 'apply_patch';
-  const isElsewhere = use.server === undefined && cwd !== '' && resolve(cwd) !== process.cwd();
-  return isCommand && isElsewhere ? { cwd: resolve(cwd) } : {};
+  if (!isCommand || use.server !== undefined || cwd === '') return {};
+  const isElsewhere = resolve(cwd) !== process.cwd();
+  return isElsewhere || Object.hasOwn(args, 'cwd') ? { cwd: resolve(cwd) } : {};
 }
 
 /** Rewritten arguments as the client knows them; nothing where what it does not know was rewritten too. */
@@ -255,15 +256,18 @@ function withoutMembers(text: string, given: string, added: JsonObject): string 
   return JSON.stringify(Object.fromEntries(kept));
 }
 
-/** The arguments with more members behind them; those that are there stay as they were written. */
+/**
+ * The arguments with more members behind them; the others stay as they were written. A member that the model has put
+ * there itself says nothing.
+ */
 function withMembers(argsText: string, more: JsonObject): string {
   const args = parseJson(argsText);
-  const names = isObject(args) ? Object.keys(args) : undefined;
-  const added = Object.entries(more).filter(([name]) => names?.includes(name) === false);
-  if (added.length === 0) return argsText;
-  const members = JSON.stringify(Object.fromEntries(added)).slice(1);
+  const added = Object.keys(more);
+  if (!isObject(args) || added.length === 0) return argsText;
+  if (added.some((name) => Object.hasOwn(args, name))) return JSON.stringify({ ...args, ...more });
   const open = argsText.slice(0, argsText.lastIndexOf('}'));
-  return `${open}${names?.length === 0 ? '' : ','}${members}`;
+  const isEmpty = Object.keys(args).length === 0;
+  return `${open}${isEmpty ? '' : ','}${JSON.stringify(more).slice(1)}`;
 }
 
 function nameOf({ server, tool }: ToolUse): string {
