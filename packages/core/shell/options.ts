@@ -57,7 +57,7 @@ export function parseArguments(
       } else if (found.isGuess === true) {
         // `--netrc` may be the start of `--netrc-file`, or an option without a value.
         const value = given[at + 1];
-        if (value !== undefined && !/^-/.test(value.texts[0] ?? ''))
+        if (value !== undefined && value.texts[0]?.startsWith('-') !== true)
           values.push({ option: found.option, role: found.role, value });
       } else if (found.role !== 'glued') {
         if (found.role.startsWith('named_')) at++;
