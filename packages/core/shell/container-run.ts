@@ -1,11 +1,9 @@
 // What a container is given of this machine. What runs inside of it is not of this machine.
 import type { SpecialRun } from './builtin-runs.ts';
-import { type ParsedArguments, parseArguments } from './options.ts';
+import { type OptionValue, type ParsedArguments, parseArguments } from './options.ts';
 import { programSpec } from './programs/index.ts';
 import type { ScriptOutline } from './script-outline.ts';
 import { type NamedRun, useArguments, useValues } from './use-arguments.ts';
-
-type OptionValue = ParsedArguments['values'][number];
 
 export const container: SpecialRun = (outline, run) => {
   const spec = programSpec('docker');

@@ -3,6 +3,7 @@
 import { pathIn, type WorkingFolders } from './folders.ts';
 import { filesInUrl, hostAlone, hostOfRemote, hostOfSocket, hostOfUrl } from './hosts.ts';
 import type { CommandOutline, OpaquePart, OpaqueReason, ProgramUse, PutPath } from './outline.ts';
+import { MadeLinks, zshPattern } from './path-variants.ts';
 import type { Role } from './programs/spec.ts';
 import { UNKNOWN } from './word-texts.ts';
 
@@ -12,6 +13,7 @@ const PROGRAMS_MAX = 10_000;
 /** All paths and hosts together. */
 const CHARS_MAX = 2_097_152;
 const FOUND_COST = 32;
+const LINKS_MAX = 16;
 /** Files that every program has, or that keep nothing. */
 const STREAM = /^\/dev\/(?:null|zero|full|tty|std(?:in|out|err)|fd\/\d+|u?random)$/;
 /** Names of revisions, and ranges of them. */
@@ -33,20 +35,38 @@ export class Findings {
   readonly #opaque = new Map<string, OpaquePart>();
   /** Other folders that `~` may be, because the line sets `HOME`. */
   readonly homes = new Set<string>();
+  readonly #links = new MadeLinks();
+  readonly #linkPaths = new Set<string>();
   #charsLeft = CHARS_MAX;
 
   outline(): CommandOutline {
     return {
       programs: this.programs,
-      reads: [...this.#reads],
-      trees: [...this.#trees],
-      writes: [...this.#writes],
-      removes: [...this.#removes],
-      puts: this.#puts,
+      reads: this.#withLinked(this.#reads),
+      trees: this.#withLinked([...this.#trees, ...this.#linkedIn(this.#trees)]),
+      writes: [...new Set([...this.#withLinked(this.#writes), ...this.#linkPaths])],
+      removes: this.#withLinked(this.#removes),
+      puts: this.#puts.flatMap((put) => this.#withLinked([put.to]).map((to) => ({ ...put, to }))),
       hosts: [...this.#hosts],
-      paths: [...this.#paths],
+      paths: [...new Set([...this.#withLinked(this.#paths), ...this.#linkPaths])],
       opaque: [...this.#opaque.values()],
     };
+  }
+
+  /** A link of the line may be made before a path goes through it, whatever the order in which they are written. */
+  #withLinked(paths: Iterable<string>): readonly string[] {
+    if (this.#links.size === 0) return [...paths];
+    const all = [...paths].flatMap((path) => {
+      // A pattern may stand for a link that is not there yet.
+      if (/[*?[].*\//s.test(path)) this.addOpaque('dynamic_argument', path);
+      return [path, ...this.#links.through(path)];
+    });
+    return [...new Set(all)];
+  }
+
+  /** Some programs follow the links in a folder. */
+  #linkedIn(trees: Iterable<string>): readonly string[] {
+    return [...trees].flatMap((tree) => this.#links.below(tree));
   }
 
   get isFull(): boolean {
@@ -96,6 +116,18 @@ export class Findings {
       const put = { from: from === undefined ? undefined : place(from), to: place(to) };
       if (this.#takes((put.from?.length ?? 0) + put.to.length)) this.#puts.push(put);
     }
+  }
+
+  /** Notes that the line makes a link, and what it points to. */
+  addLink(link: string, target: string, folders: WorkingFolders): void {
+    if (`${link}${target}`.includes(UNKNOWN)) this.addOpaque('dynamic_argument', link);
+    if (this.#links.size >= LINKS_MAX) return this.addOpaque('too_large', link);
+    for (const path of placed(link, folders)) this.#links.add(path, target);
+  }
+
+  /** Notes that a link is made here: not what it points to is written. */
+  addLinkPath(link: string, folders: WorkingFolders): void {
+    for (const path of placed(shownText(link), folders)) this.#linkPaths.add(path);
   }
 
   addHost(host: string): void {
@@ -182,7 +214,9 @@ export class Findings {
     if (text === '-' || STREAM.test(text)) return;
     const socket = hostOfSocket(text);
     if (socket !== undefined) return this.addHost(socket);
-    for (const path of placed(shownText(text), folders)) {
+    if (/^~(?:-|[+]?\d)/.test(text)) this.addOpaque('dynamic_argument', text);
+    const written = shownText(text).replace(/^~[+](?=\/|$)/, '.');
+    for (const path of placed(written, folders)) {
       for (const one of [path, ...this.#elsewhere(path)]) {
         if (!this.#takes(one.length)) return;
         this.#paths.add(one);
@@ -193,8 +227,10 @@ export class Findings {
   }
 
   #elsewhere(path: string): readonly string[] {
-    if (this.homes.size === 0 || !/^~(?:\/|$)/.test(path)) return [];
-    return [...this.homes].map((home) => home + path.slice(1));
+    const pattern = zshPattern(path);
+    const patterns = pattern === path ? [] : [pattern];
+    if (this.homes.size === 0 || !/^~(?:\/|$)/.test(path)) return patterns;
+    return [...patterns, ...[...this.homes].map((home) => home + path.slice(1))];
   }
 }
 

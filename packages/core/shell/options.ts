@@ -8,7 +8,7 @@ export interface Argument {
   readonly isProse: boolean;
 }
 
-interface OptionValue {
+export interface OptionValue {
   readonly option: string;
   readonly role: Role;
   readonly value: Argument;

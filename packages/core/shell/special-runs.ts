@@ -47,6 +47,31 @@ const watch: SpecialRun = (outline, run, parsed) => {
   }
 };
 
+/** A link of the line may lead elsewhere than its name says. */
+const link: SpecialRun = (outline, run, parsed) => {
+  const { findings } = outline;
+  if (!parsed.flags.some((flag) => flag === '-s' || flag === '--symbolic'))
+    return useArguments(outline, run, { spec: programSpec('ln'), parsed });
+  const { operands, values } = parsed;
+  const named = values.filter(({ option }) => /^(?:-t|--target-directory)$/.test(option));
+  const isLast = named.length === 0 && operands.length > 1;
+  const places = isLast ? operands.slice(-1) : named.map(({ value }) => value);
+  const links = places.length === 0 ? ['.'] : places.flatMap(({ texts }) => texts);
+  for (const target of (isLast ? operands.slice(0, -1) : operands).flatMap(({ texts }) => texts)) {
+    findings.add('read', target, run.folders);
+    const name = target.replace(/\/+$/, '').replace(/^.*\//s, '');
+    for (const place of links) {
+      findings.addPut({ from: target, to: place }, run.folders);
+      // Another name becomes the link, and a folder gets it.
+      if (isLast) findings.addLink(place, target, run.folders);
+      const inside = /^\.{0,2}$/.test(name) ? undefined : `${place}/${name}`;
+      if (inside !== undefined) findings.addLink(inside, target, run.folders);
+      if (!isLast && inside !== undefined) findings.addLinkPath(inside, run.folders);
+      else findings.addLinkPath(place, run.folders);
+    }
+  }
+};
+
 /** `flock FILE -c 'command'`. */
 const flock: SpecialRun = (outline, run, parsed) => {
   useValues(outline, run, parsed);
@@ -67,6 +92,7 @@ export const SPECIAL_RUNS: ReadonlyMap<string, SpecialRun> = new Map<string, Spe
   ...[...RUNNERS.keys()].map((name) => [name, packageRun] as const),
   ['watch', watch],
   ['flock', flock],
+  ['ln', link],
   ['docker', container],
   ['podman', container],
   ['nerdctl', container],
