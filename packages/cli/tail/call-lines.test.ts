@@ -148,6 +148,7 @@ test('the tail shows who is asked about a call, and the answer', () => {
     shown([
       start(),
       step({ id, state: 'asked' }),
+      step({ id, state: 'asked', channel: 'client' }),
       step({ id, state: 'approved', ...said }),
       step({ id, state: 'approved', ...said, grant_id: 'g1' }),
       step({ id, state: 'expired', by: 'time', channel: 'clock' }),
@@ -155,6 +156,7 @@ test('the tail shows who is asked about a call, and the answer', () => {
     ]),
   ).toEqual([
     '12:00:00.000  ? sub approvals show deadbeef: a call to git waits for a person (rule ask)',
+    '12:00:00.000  ? a call to git waits for a person (client) (rule ask)',
     '12:00:00.000  · a call to git was approved by ann (slack) (rule ask)',
     '12:00:00.000  · a call to git was approved by ann (slack), grant g1 (rule ask)',
     '12:00:00.000  · a call to git was not approved in time (rule ask)',

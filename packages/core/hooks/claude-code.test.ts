@@ -141,6 +141,23 @@ describe('answering', () => {
     },
   );
 
+  test('the client asks its user, with the reason', () => {
+    const effects = effectsOf('PreToolUse-Bash', { do: 'ask', reason: 'Is it wanted?' });
+    expect(effects).toEqual(WAYS.map(() => ({ kind: 'asks', reason: 'Is it wanted?' })));
+  });
+
+  test.each([
+    ['PreToolUse-Skill', true],
+    ['PreToolUse-Agent', true],
+    ['UserPromptExpansion', true],
+    ['PreToolUse-Bash', false],
+    ['UserPromptSubmit', false],
+  ])('%s may bring along what answers in place of the user: %s', (name, isOpen) => {
+    const event: HookEvent =
+      name === 'UserPromptExpansion' ? { kind: 'other', name } : inputOf(name).event;
+    expect(claudeCode.question?.isOpenedBy(event)).toBe(isOpen);
+  });
+
   test('a change of the settings can be refused', () => {
     const reply = claudeCode.write({ kind: 'config_change' }, { do: 'refuse', reason: 'No.' });
     for (const way of WAYS) {
@@ -210,6 +227,16 @@ describe('whatever comes', () => {
       fc.property(events, hostileText, (name, reason) => {
         for (const { kind } of effectsOf(name, { do: 'refuse', reason }))
           expect(kind).toBe('refused');
+      }),
+      runs(300),
+    );
+  });
+
+  test('a question is asked with every reason', () => {
+    fc.assert(
+      fc.property(hostileText, (reason) => {
+        for (const { kind } of effectsOf('PreToolUse-Bash', { do: 'ask', reason }))
+          expect(kind).toBe('asks');
       }),
       runs(300),
     );

@@ -17,6 +17,9 @@ import { claudeTranscriptLine } from './transcript-lines.ts';
 import type { AfterToolEvent, HookEvent, HookReply, ToolUse } from './types.ts';
 import { hasShapeOf, withheldOutput } from './withheld-output.ts';
 
+const BRINGS_HOOKS: ReadonlySet<string> = new Set([
+  ...['Skill', 'SlashCommand', 'Agent', 'Task', 'Workflow'],
+]);
 const NOTIFICATION = /^\s*<task-notification\b/;
 
 export const claudeCode = defineDialect({
@@ -39,6 +42,13 @@ export const claudeCode = defineDialect({
   },
   pass: printed({}),
   refuse,
+  // Skills, commands and sub-agents may bring hooks along that answer the question.
+  question: {
+    isOpenedBy: (event) =>
+      (event.kind === 'other' && event.name === 'UserPromptExpansion') ||
+      (event.kind === 'before_tool' && BRINGS_HOOKS.has(event.use.tool)),
+    write: (reason) => permission('ask', reasonText(reason)),
+  },
   // Without a decision beside them, so that the client asks its user as it would have done.
   rewrite: (_event, { text }) => ({
     ...printed({}),
@@ -121,10 +131,8 @@ function refusal(eventName: string | undefined, reason: string): HookReply {
   const text = reasonText(reason);
   const block = { decision: 'block', reason: text };
   switch (eventName) {
-    case 'PreToolUse': {
-      const permission = { permissionDecision: 'deny', permissionDecisionReason: text };
-      return refusedBy({ hookSpecificOutput: { hookEventName: eventName, ...permission } }, text);
-    }
+    case 'PreToolUse':
+      return { ...permission('deny', text), stderr: text, exitCode: 2 };
     case 'UserPromptSubmit':
     case 'ConfigChange':
       return refusedBy(block, text);
@@ -132,6 +140,11 @@ function refusal(eventName: string | undefined, reason: string): HookReply {
       // Exit code 2 would hide nothing that a tool has told, and drop the body.
       return printed({ continue: false, stopReason: text, ...block });
   }
+}
+
+function permission(permissionDecision: 'deny' | 'ask', permissionDecisionReason: string) {
+  const decision = { permissionDecision, permissionDecisionReason };
+  return specific({ hookEventName: 'PreToolUse', ...decision });
 }
 
 /** The output of a failed tool can be withheld only before the model goes on. */

@@ -7,6 +7,8 @@ export type Effect =
   | { readonly kind: 'goes_on' }
   | { readonly kind: 'goes_on_with'; readonly args: unknown }
   | { readonly kind: 'refused'; readonly reason: string }
+  /** The client asks its user; without one, the tool does not run. */
+  | { readonly kind: 'asks'; readonly reason: string }
   /** The session ends before its model learns anything. */
   | { readonly kind: 'stopped' }
   | { readonly kind: 'shows'; readonly output: unknown }
@@ -84,6 +86,9 @@ function claudePermission(specific: JsonObject): Effect {
     return typeof reason === 'string' && reason.trim() !== ''
       ? { kind: 'refused', reason }
       : failedOpen('no reason');
+  }
+  if (permissionDecision === 'ask' && typeof reason === 'string' && reason.trim() !== '') {
+    return { kind: 'asks', reason };
   }
   if (permissionDecision !== undefined) return failedOpen("the client's own question is skipped");
   return isJsonObject(updatedInput) ? { kind: 'goes_on_with', args: updatedInput } : GOES_ON;

@@ -84,6 +84,13 @@ describe('answering', () => {
     );
   });
 
+  test('a question is a refusal, because the tool would run', () => {
+    expect(effectOf('PreToolUse', { do: 'ask', reason: 'Is it?' })).toEqual({
+      kind: 'refused',
+      reason: 'Is it?',
+    });
+  });
+
   test.each([
     ['deep', `{"a":${'['.repeat(125)}${']'.repeat(125)}}`],
     ['not a number of Rust', '{"a":1e999}'],

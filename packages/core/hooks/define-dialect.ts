@@ -7,6 +7,7 @@ import { reasonText } from './reason-text.ts';
 import type {
   AfterToolEvent,
   BeforeToolEvent,
+  ClientQuestion,
   HookAnswer,
   HookDialect,
   HookEvent,
@@ -22,7 +23,7 @@ export interface WrittenArgs {
 }
 
 /** What is a client's own. */
-export interface DialectParts extends Omit<HookDialect, 'read' | 'write'> {
+export interface DialectParts extends Omit<HookDialect, 'read' | 'write' | 'question'> {
   readonly events: EventReaders;
   /** Other events that ask for an answer, by their names: they are refused. */
   readonly unanswered?: RegExp;
@@ -30,6 +31,7 @@ export interface DialectParts extends Omit<HookDialect, 'read' | 'write'> {
   /** Where a prompt that may go on has a form of its own. */
   readonly passPrompt?: HookReply;
   readonly refuse: (event: RefusableEvent, reason: string) => HookReply;
+  readonly question?: ClientQuestion & { readonly write: (reason: string) => HookReply };
   /** Nothing where the client would not run the tool with exactly these: then it is refused. */
   readonly rewrite: (event: BeforeToolEvent, args: WrittenArgs) => HookReply | undefined;
   readonly replace: (event: AfterToolEvent, output: JsonValue, note: string) => HookReply;
@@ -43,6 +45,10 @@ export function defineDialect({ events, unanswered, ...parts }: DialectParts): H
         return event.kind === 'prompt' ? passPrompt : pass;
       case 'refuse':
         return isRefusable(event) ? refuse(event, answer.reason) : pass;
+      case 'ask':
+        if (event.kind !== 'before_tool') return pass;
+        // A client that cannot ask would run it.
+        return dialect.question?.write(answer.reason) ?? refuse(event, answer.reason);
       case 'rewrite': {
         if (event.kind !== 'before_tool') return pass;
         const args = writtenArgs(answer.argsText);

@@ -171,6 +171,11 @@ describe.each(CLIENTS)('$dialect.client', ({ dialect, inputs, does, refusable })
     );
   });
 
+  test('a question is a refusal: nobody has seen it hold', () => {
+    expect(dialect.question).toBeUndefined();
+    expect(effectOf(before, { do: 'ask', reason: 'Is it?' }).kind).toBe('refused');
+  });
+
   test('a tool runs with the rewritten arguments or not at all', () => {
     fc.assert(
       fc.property(anyArgsText, (argsText) =>

@@ -77,6 +77,8 @@ export type HookAnswer =
   | { readonly do: 'pass' }
   /** Refuses a tool, a prompt or a change; the reason holds the hint. */
   | { readonly do: 'refuse'; readonly reason: string }
+  /** The client asks its user whether a tool may run. */
+  | { readonly do: 'ask'; readonly reason: string }
   /** Lets a tool run with these arguments in place of its own. */
   | { readonly do: 'rewrite'; readonly argsText: string }
   /** The model gets this output in place of the tool's, in the same shape, and the note beside it. */
@@ -97,6 +99,12 @@ export interface TranscriptLine {
   readonly ran: readonly string[];
 }
 
+/** How a client asks its user. */
+export interface ClientQuestion {
+  /** Once this has happened in a session, something else may answer in place of the user. */
+  readonly isOpenedBy: (event: HookEvent) => boolean;
+}
+
 /** How one client talks to its hooks. */
 export interface HookDialect {
   /** The id of the client in the registry of clients; its tools are those of a server of this name. */
@@ -109,6 +117,8 @@ export interface HookDialect {
   refuseUnread(eventName: string | undefined, reason: string): HookReply;
   /** The names of MCP servers as the client writes them in the names of tools: `my.server` may be `my_server`. */
   writtenServerName(name: string): string;
+  /** Its own question to its user; undefined where it has none that was seen to hold. */
+  readonly question?: ClientQuestion;
   /** Reads what the client writes down; without it, nobody looks afterwards whether its hooks were silent. */
   readonly transcriptLine?: (line: string) => TranscriptLine;
   /**

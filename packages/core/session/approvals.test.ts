@@ -51,6 +51,28 @@ describe('a call that waits for a person', () => {
     expect(session.summary()).toMatchObject({ calls_total: 2, calls_allowed: 1, calls_blocked: 1 });
   });
 
+  it('waits without an end where somebody else asks, until it is said what came of it', async () => {
+    const asked = { id: 'question', advice: '', channel: 'client', isUntimed: true };
+    const approver = { ...people(), ask: () => asked };
+    const { send, session } = await play([asks], { ...control, config: { approver } });
+    const held = send('agent', call(1, 'pay'));
+    expect(eventsOf(held, 'approval')).toMatchObject([
+      { approval: { id: 'question', state: 'asked', channel: 'client' } },
+    ]);
+    expect(session.tick(1_000_000_000)).toEqual([]);
+    const declined = session.approval('call-1', 'declined', 1_000_000_001);
+    expect(inShort(declined)).toContain('decision BLOCK APPROVAL_REJECTED');
+    expect(JSON.stringify(answersOf(declined))).toMatch(/has not run this call/);
+  });
+
+  it('tells who asks which request it is, and whether its arguments are to be changed', async () => {
+    const asked: ApprovalWanted[] = [];
+    const config = { approver: people([], asked) };
+    const { send } = await play([asks], { ...control, config });
+    send('agent', call(7, 'pay'));
+    expect(asked).toMatchObject([{ messageId: '7', isRewritten: false }]);
+  });
+
   it('is refused at once where nobody is there, with a hint', async () => {
     const approver = { ...people(), isUnattended: true };
     const { send, sendInShort } = await play([asks, hinting], { ...control, config: { approver } });

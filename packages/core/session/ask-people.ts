@@ -9,7 +9,7 @@ import type { Context, MessageStep } from './context.ts';
 import type { DecidedCall } from './decide-call.ts';
 import type { LazyEnvelope, ReadCall } from './read-call.ts';
 import { emitApproval, previewText } from './record-call.ts';
-import type { ApprovalWanted, GrantQuery, SessionConfig, TakenGrant } from './types.ts';
+import type { ApprovalWanted, AskedFor, GrantQuery, SessionConfig, TakenGrant } from './types.ts';
 
 const NONE: readonly string[] = [];
 /** The gates of the hub that may ask a person. */
@@ -100,7 +100,7 @@ export function takeGrants(
 }
 
 /** Puts a request before people and on record; undefined when nobody can be asked. */
-export function askPeople(step: MessageStep, decided: DecidedCall): string | undefined {
+export function askPeople(step: MessageStep, decided: DecidedCall): AskedFor | undefined {
   const { approval, rule_id } = decided.outcome.decision;
   const { exit, config } = step.context;
   if (approval === undefined) throw new Error('this call needs no approval');
@@ -109,9 +109,11 @@ export function askPeople(step: MessageStep, decided: DecidedCall): string | und
   const asked = config.approver?.ask(wantedFor(step.context, decided, approval));
   if (asked === undefined) return undefined;
   if (asked.isApproved !== true) {
-    emitApproval(step, decided.read.ref, { id: asked.id, rule_id: rule_id ?? '', state: 'asked' });
+    const { id, channel } = asked;
+    const where = channel !== undefined && { channel };
+    emitApproval(step, decided.read.ref, { id, rule_id: rule_id ?? '', state: 'asked', ...where });
   }
-  return asked.advice;
+  return asked;
 }
 
 export const UNAVAILABLE = {
@@ -167,7 +169,7 @@ export function askForRetry(step: MessageStep, decided: DecidedCall): DecidedCal
   const { hint } = outcome.decision;
   // Arguments that were not read cannot be shown, and nobody could find that call again.
   const isShown = read.call.args !== undefined && id !== undefined;
-  const advice = isShown ? askPeople(step, decided) : undefined;
+  const advice = isShown ? askPeople(step, decided)?.advice : undefined;
   if (advice === undefined || hint === undefined) return refusedAs(decided, UNAVAILABLE);
   const retry_advice = hint.retry_advice === null ? advice : `${advice} ${hint.retry_advice}`;
   const decision: Decision = { ...outcome.decision, hint: { ...hint, retry_advice } };
@@ -176,7 +178,7 @@ export function askForRetry(step: MessageStep, decided: DecidedCall): DecidedCal
 
 function wantedFor(
   context: Context,
-  { read, outcome }: DecidedCall,
+  { read, outcome, id }: DecidedCall,
   { wait, timeout_ms }: NonNullable<Decision['approval']>,
 ): ApprovalWanted {
   const { decision, risk_class } = outcome;
@@ -189,7 +191,14 @@ function wantedFor(
     policy_hash: context.snapshot.ref.policy_hash,
     risk_class,
     args: shownArgs(context, read),
+    isRewritten: isRewritten(outcome),
+    messageId: id?.json,
   };
+}
+
+/** Where a gate asks, it says only after the approval how the arguments go on. */
+function isRewritten({ gated, decision }: DecidedCall['outcome']): boolean {
+  return gated !== undefined && (gated.argsText !== undefined || gated.rules.decision !== decision);
 }
 
 /** What a person must see, whatever events show: redacted, and cut only where it is long. */

@@ -225,7 +225,7 @@ export function throughGates(step: MessageStep, input: GateInput): Judgement {
   }
   const notes = [surface.note, content.note];
   if (content.kind === 'stop' && isFinal(content)) return stopped(call, content, notes);
-  if (rules.decision.approval !== undefined) return withNotes(call, notes);
+  if (rules.decision.approval !== undefined) return withNotes(call, notes, argsText);
   if (surface.kind === 'stop') return stopped(call, surface, notes);
   if (content.kind === 'stop') return stopped(call, content, notes);
   const decision = sparedBy(rules.decision, surface.would ?? content.would);

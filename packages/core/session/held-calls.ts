@@ -26,7 +26,7 @@ import type { Guard } from './guard.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
 import type { MessageId } from './peek/types.ts';
 import { emitEnd, recordDecision } from './record-call.ts';
-import type { ApprovalAnswer, DiscardReason, HubAnswer } from './types.ts';
+import type { AskedFor, DiscardReason, HeldAnswer, HubAnswer } from './types.ts';
 
 export interface HeldCall {
   readonly decided: DecidedCall;
@@ -49,6 +49,10 @@ const REFUSED = {
   rejected: { reason_code: 'APPROVAL_REJECTED', summary: 'A person has rejected this call.' },
   timeout: { reason_code: 'APPROVAL_TIMEOUT', summary: 'Nobody approved this call in time.' },
   unavailable: UNAVAILABLE,
+  declined: {
+    reason_code: 'APPROVAL_REJECTED',
+    summary: 'The client was told to ask its user, and has not run this call.',
+  },
 } as const;
 
 const NOTE_LENGTH_MAX = 300;
@@ -74,7 +78,8 @@ export function holdCall(step: MessageStep, decided: DecidedCall): void {
   const { id, read, outcome } = decided;
   const { approval } = outcome.decision;
   if (approval === undefined || id === undefined) throw new Error('this call needs no approval');
-  if (askPeople(step, decided) === undefined) {
+  const asked = askPeople(step, decided);
+  if (asked === undefined) {
     const refused = refusedUnasked(step, decided);
     recordDecision(step, refused);
     return applyDecision(step, refused);
@@ -90,7 +95,7 @@ export function holdCall(step: MessageStep, decided: DecidedCall): void {
     decided,
     id,
     sinceMs: nowMs,
-    untilMs: nowMs + approval.timeout_ms,
+    untilMs: untilMs(asked, nowMs + approval.timeout_ms),
     approvedRules: [],
     policyHash: context.snapshot.ref.policy_hash,
     guard: context.guard,
@@ -101,8 +106,12 @@ export function holdCall(step: MessageStep, decided: DecidedCall): void {
   });
 }
 
+function untilMs({ isUntimed }: AskedFor, timeoutMs: number): number {
+  return isUntimed === true ? Number.POSITIVE_INFINITY : timeoutMs;
+}
+
 /** A person has answered about a held call, or its time is up. */
-export function resolveHeld(tick: MessageStep, callId: string, answer: ApprovalAnswer): void {
+export function resolveHeld(tick: MessageStep, callId: string, answer: HeldAnswer): void {
   const { context } = tick;
   const held = context.held.get(callId);
   if (held === undefined || held.consulting) return;
@@ -153,12 +162,13 @@ function goOn(step: MessageStep, held: HeldCall, again: DecidedCall): void {
   if (approval.wait === 'hint') {
     return settle(step, held, { again: askForRetry(step, again), why: 'refused' });
   }
-  if (askPeople(step, again) === undefined) {
+  const asked = askPeople(step, again);
+  if (asked === undefined) {
     return settle(step, held, { again: refusedUnasked(step, again), why: 'refused' });
   }
   // It waits again, with a timeout of its own.
-  const untilMs = step.nowMs + approval.timeout_ms;
-  step.context.held.set(again.read.ref.call_id, { ...held, decided: again, untilMs });
+  const until = untilMs(asked, step.nowMs + approval.timeout_ms);
+  step.context.held.set(again.read.ref.call_id, { ...held, decided: again, untilMs: until });
 }
 
 /** Ends the waiting: the decision is recorded, then applied. `why` counts if the call is refused. */

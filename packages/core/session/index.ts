@@ -20,6 +20,7 @@ export type {
   ApprovalAnswer,
   ApprovalWanted,
   Approver,
+  AskedFor,
   Command,
   DiscardReason,
   Emit,

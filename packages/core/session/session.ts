@@ -29,8 +29,8 @@ import { peek } from './peek/peek.ts';
 import type { Seen } from './peek/types.ts';
 import { agentClosed, serverExited, tick } from './session-end.ts';
 import type {
-  ApprovalAnswer,
   Command,
+  HeldAnswer,
   HubAnswer,
   HubQuestion,
   HubReply,
@@ -129,7 +129,7 @@ export class Session {
   }
 
   /** A person has answered, or nobody can be asked. */
-  approval(callId: string, answer: ApprovalAnswer, nowMs: number): Commands {
+  approval(callId: string, answer: HeldAnswer, nowMs: number): Commands {
     return this.act(nowMs, (step) => resolveHeld(step, callId, answer));
   }
 

@@ -102,6 +102,10 @@ export interface ApprovalWanted {
   readonly risk_class: readonly string[];
   /** The arguments as the person who decides sees them: JSON, redacted, cut when it is long. */
   readonly args: { readonly text: string; readonly complete: boolean } | undefined;
+  /** The gates change the arguments before they go on, or have not said yet whether they do. */
+  readonly isRewritten?: boolean;
+  /** The id of its request as JSON. */
+  readonly messageId?: string | undefined;
 }
 
 /** A call that a grant may cover. */
@@ -134,12 +138,16 @@ export interface Approver {
   readonly isUnattended?: boolean;
 }
 
-interface AskedFor {
+export interface AskedFor {
   readonly id: string;
   /** How it gets approved, in words. */
   readonly advice: string;
   /** A person has just approved it, so nobody was asked again. */
   readonly isApproved?: boolean;
+  /** Where people are asked; the queue of approvals, unless given. */
+  readonly channel?: string;
+  /** Who asks them ends it: nobody else can take the question back. */
+  readonly isUntimed?: boolean;
 }
 
 type EmittedType =
@@ -294,6 +302,9 @@ export type ApprovalAnswer =
   | 'unavailable'
   /** Rejected, with the words of the person. */
   | { readonly kind: 'rejected'; readonly note: string };
+
+/** `declined`: the client, which was to ask its user, has not run the call. */
+export type HeldAnswer = ApprovalAnswer | 'declined';
 
 /**
  * A line that was streamed and must not count ends like this. Inside of a string, the first quote ends it

@@ -1,7 +1,13 @@
 // The shim's way to people who approve calls. Its code is loaded when a policy asks people: most never do.
 import type { EventBody, Producer } from '@subluminal/contracts';
 import { policiesIn, ruleRole, type Snapshot } from '@subluminal/core/policy';
-import type { ApprovalAnswer, Approver, DiscardReason } from '@subluminal/core/session';
+import type {
+  ApprovalAnswer,
+  ApprovalWanted,
+  Approver,
+  AskedFor,
+  DiscardReason,
+} from '@subluminal/core/session';
 import { hasTerminal } from '../../stores/identity/index.ts';
 import type { Approvals } from './approvals.ts';
 
@@ -14,6 +20,8 @@ export interface LazyApprovalsOptions {
   readonly hasChannel: boolean;
   /** The principal is a caller among others, who must find room to ask as well. */
   readonly isOneOfMany?: boolean;
+  /** Asks somewhere else; what it does not take is put into the queue. */
+  readonly askElsewhere?: (wanted: ApprovalWanted) => AskedFor | undefined;
 }
 
 /** How a running shim takes the answers of people. */
@@ -36,11 +44,11 @@ export class LazyApprovals {
 
   constructor(options: LazyApprovalsOptions) {
     this.#options = options;
-    const { producer, hasChannel } = options;
+    const { producer, hasChannel, askElsewhere } = options;
     this.approver = {
       granted: (query, ruleIds) => this.#approvals?.granted(query, ruleIds) ?? NONE,
       take: (query, ruleIds) => this.#approvals?.take(query, ruleIds),
-      ask: (wanted) => this.#approvals?.ask(wanted),
+      ask: (wanted) => askElsewhere?.(wanted) ?? this.#approvals?.ask(wanted),
       isUnattended: producer.env === 'ci' && !hasChannel && !hasTerminal(),
     };
   }

@@ -16,6 +16,8 @@ export interface OpenUse {
   waiting: number;
   /** Set once it may run. */
   runsSinceMs: number | undefined;
+  /** The client was told to ask its user about it. */
+  isAsked: boolean;
   /** The arguments that it runs with, where they were rewritten. */
   argsText: string;
 }
@@ -55,9 +57,13 @@ export class ClientSession {
   /** As it was when the session was first heard of. */
   transcript: { readonly path: string; readonly start: TranscriptStart } | undefined;
   usedMs = 0;
+  /** Whether only the user can answer what the client asks: false where that was not seen from its start. */
+  isUsersAlone = false;
   /** Nothing is opened in it any more. */
   isOver = false;
   readonly #ended = new Map<string, EndedUse>();
+  /** Uses that count as refused, and of which nobody knows whether they run. */
+  readonly #unsure = new Set<string>();
   #unnamed = 0;
 
   constructor(dialect: HookDialect, id: string) {
@@ -84,7 +90,7 @@ export class ClientSession {
   }
 
   get isRunning(): boolean {
-    return this.uses.size > 0;
+    return this.uses.size > 0 || this.#unsure.size > 0;
   }
 
   /** Whether a prompt is not one that the client has written itself after another. */
@@ -128,6 +134,17 @@ export class ClientSession {
   end(open: OpenUse, how?: EndedUse): void {
     this.uses.delete(open.key);
     if (how !== undefined) this.remember(open.use, how);
+  }
+
+  /** As `end`, while it may run all the same. */
+  endUnsure(open: OpenUse, how: EndedUse): void {
+    this.end(open, how);
+    if (this.#unsure.size < ENDED_MAX) this.#unsure.add(open.key);
+  }
+
+  /** The client has told what became of a use. */
+  isSure(use: ToolUse): void {
+    if (use.useId !== undefined) this.#unsure.delete(this.keyFor(use));
   }
 
   remember({ useId }: ToolUse, how: EndedUse): void {

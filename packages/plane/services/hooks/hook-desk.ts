@@ -16,21 +16,27 @@ import { errorText } from '../../os/index.ts';
 import { userHome } from '../../stores/config/index.ts';
 import type { ShimAccount } from '../../stores/identity/index.ts';
 import { type FinderOptions, finderOptions } from '../self-protection/finder-options.ts';
+import { ClientQuestions } from './client-questions.ts';
 import { ClientSession } from './client-session.ts';
-import { HookSession, type HookSurroundings } from './hook-session.ts';
+import { HookSession } from './hook-session.ts';
 import { PROMPT_FILES_MAX, readsOf } from './prompt-files.ts';
+import type { HookSurroundings } from './session-parts.ts';
 import { refused, ToolUses } from './tool-uses.ts';
 import { type SilentUses, silentUses } from './transcript.ts';
+
+interface AgentPlace {
+  readonly cwd: string;
+  readonly userHome: string;
+  readonly env: { readonly [name: string]: string | undefined };
+}
 
 /** A client whose hooks are answered. */
 export interface HookClient {
   readonly dialect: HookDialect;
   /** Files of its settings that could switch its hooks off, for an agent that works in this folder. */
-  readonly settings: (place: {
-    readonly cwd: string;
-    readonly userHome: string;
-    readonly env: { readonly [name: string]: string | undefined };
-  }) => readonly string[];
+  readonly settings: (place: AgentPlace) => readonly string[];
+  /** A file of them that could answer what the client asks its user. */
+  readonly answerer?: (place: AgentPlace) => string | undefined;
 }
 
 export interface HookDeskOptions extends HookSurroundings {
@@ -68,6 +74,8 @@ export class HookDesk {
   /** One for each client and folder: what is protected is then looked up once. */
   readonly #protects = new Map<string, FinderOptions>();
   readonly #uses: ToolUses;
+  /** Where clients ask their users. */
+  readonly #questions: ClientQuestions | undefined;
   readonly #notes = new Set<string>();
   readonly #closing = new Set<Promise<void>>();
   #summary = { ...NO_CALLS };
@@ -77,9 +85,18 @@ export class HookDesk {
   constructor(options: HookDeskOptions) {
     this.#options = options;
     this.#clients = new Map(options.clients.map((one) => [one.dialect.client, one]));
+    const { config, env } = options;
+    if (config['hooks.ask'] === 'client') {
+      this.#questions = new ClientQuestions({
+        answerer: ({ dialect, cwd }) =>
+          this.#clients.get(dialect.client)?.answerer?.({ cwd, userHome: userHome(env), env }),
+        note: (text) => this.#note(text),
+      });
+    }
     this.#uses = new ToolUses({
       governed: (session, server, cwd) => this.#governed(session, { server, cwd }),
       hasShim: (session, use) => this.#hasShim(session, use),
+      asksClient: (session) => this.#questions?.mayAsk(session) ?? false,
       note: (text) => this.#note(text),
     });
   }
@@ -145,6 +162,7 @@ export class HookDesk {
     const session = this.#sessionFor(dialect, sender.sessionId);
     if (typeof session === 'string') return refused(session);
     session.heard(sender, performance.now());
+    this.#questions?.heard(session, { sender, event });
     switch (event.kind) {
       case 'before_tool':
         return this.#uses.before(session, event.use, signal);
@@ -183,6 +201,7 @@ export class HookDesk {
       (await this.#uses.reads(session, reads, signal)) ??
       (await this.#said(session, text));
     if (refusal !== undefined) return refused(refusal);
+    if (isFromUser) this.#uses.prompted(session);
     if (!isFromUser || !isNew || !this.#options.trustsPrompts) return PASS;
     if (isRunning) this.#note('a prompt came while a tool ran: the values in it are not freed');
     else this.#options.hub.said(text);
@@ -211,7 +230,7 @@ export class HookDesk {
     const governed = await this.#governed(session, { cwd: session.cwd, isForPrompts: true });
     if (typeof governed === 'string') return governed;
     const said = await governed.prompt(text);
-    return said.kind === 'refused' ? said.reason : undefined;
+    return said.kind === 'passes' ? undefined : said.reason;
   }
 
   #configChange({ dialect }: ClientSession, path: string | undefined): HookAnswer {
@@ -285,9 +304,10 @@ export class HookDesk {
     { dialect }: ClientSession,
     opening: { readonly serverName: string; readonly cwd: string; readonly isForPrompts: boolean },
   ): Promise<HookSession | string> {
-    const protects = this.#protectsFor(dialect.client, opening.cwd);
+    const { client } = dialect;
+    const protects = this.#protectsFor(client, opening.cwd);
     const left = (account: ShimAccount): void => this.#left(account);
-    return HookSession.open(this.#options, { ...opening, protects, left }).catch(
+    return HookSession.open(this.#options, { ...opening, client, protects, left }).catch(
       (cause: unknown) => {
         this.#options.warn(`a hook has no session: ${visible(errorText(cause), NOTE_LENGTH_MAX)}`);
         return 'Subluminal could not decide about it.';

@@ -2,63 +2,32 @@
 // shim between two peers in memory. Before a tool runs, the agent calls it; what would reach the server may run. After
 // it, the server answers; what reaches the agent is what the model may see.
 import { pathToFileURL } from 'node:url';
-import { isFailure, isObject, type JsonValue, type Producer } from '@subluminal/contracts';
+import { isObject, type JsonValue } from '@subluminal/contracts';
 import { memberRange } from '@subluminal/core/json';
-import { identityOf, type Snapshot } from '@subluminal/core/policy';
+import type { Snapshot } from '@subluminal/core/policy';
+import type { ApprovalWanted, AskedFor } from '@subluminal/core/session';
 import { uuidv7 } from 'uuidv7';
 import { monotonicClock, parseJson } from '../../os/index.ts';
-import type { Config, HomePaths } from '../../stores/config/index.ts';
-import type { ShimAccount } from '../../stores/identity/index.ts';
-import type { PolicyFiles } from '../../stores/policy/follow-policy.ts';
-import { hasPolicy } from '../../stores/policy/untrusted-alone.ts';
-import { loadRedactor } from '../../stores/vault/load-redactor.ts';
-import { openGates } from '../governor/gates-lifecycle.ts';
-import { governBoth } from '../governor/govern.ts';
+import { governBoth, runCommands } from '../governor/govern.ts';
 import type { SessionParts } from '../governor/governed-session.ts';
-import { LazyApprovals } from '../governor/lazy-approvals.ts';
-import { LocalHub } from '../governor/local-hub.ts';
 import { changePolicy, type OpenedSession, openSession } from '../governor/open-session.ts';
-import { sessionLimits } from '../governor/session-settings.ts';
-import type { Hub } from '../hub/index.ts';
-import type { FinderOptions } from '../self-protection/finder-options.ts';
-import type { BatchingSink } from '../sink/index.ts';
 import { MemoryTransport } from './memory-transport.ts';
+import { type HookSessionOpening, type HookSurroundings, partsOf } from './session-parts.ts';
 import { outputIn, resultOf, textOf } from './tool-output.ts';
-
-/** What all sessions share. */
-export interface HookSurroundings {
-  /** The run. */
-  readonly producer: Producer;
-  readonly hub: Hub;
-  /** It outlives each session. */
-  readonly sink: BatchingSink;
-  readonly config: Config;
-  readonly paths: HomePaths;
-  readonly policy: () => { readonly snapshot: Snapshot; readonly files: PolicyFiles };
-  /** Something besides a terminal of this machine may answer. */
-  readonly hasChannel: boolean;
-  readonly warn: (text: string) => void;
-}
-
-export interface HookSessionOpening {
-  readonly serverName: string;
-  readonly cwd: string;
-  readonly protects: FinderOptions;
-  /** What the user says is no call, and no manifest lists it. */
-  readonly isForPrompts: boolean;
-  /** It has ended, and this is what it did. */
-  readonly left: (account: ShimAccount) => void;
-}
 
 export interface CalledTool {
   readonly tool: string;
   readonly argsText: string;
   readonly useId?: string | undefined;
+  /** The client can ask its user about it. */
+  readonly mayAsk?: boolean;
 }
 
 export type ToolVerdict =
   /** It may run; with other arguments where the gates have changed them. */
   | { readonly kind: 'passes'; readonly argsText?: string }
+  /** The client asks its user: what becomes of it is known once it has run, or has not. */
+  | { readonly kind: 'asks'; readonly reason: string }
   | { readonly kind: 'refused'; readonly reason: string };
 
 export type ShownOutput =
@@ -71,8 +40,21 @@ export interface OpenedCall {
   readonly verdict: Promise<ToolVerdict>;
 }
 
+/** What the client asks its user. */
+interface OpenQuestion {
+  readonly id: string;
+  readonly callId: string;
+  readonly ruleId: string;
+  readonly sinceMs: number;
+}
+
 interface Pending {
   readonly sent: Uint8Array;
+  readonly mayAsk: boolean;
+  question?: OpenQuestion;
+  /** The verdict after the question. */
+  settled?: Promise<ToolVerdict>;
+  isApproved?: boolean;
   decide: ((verdict: ToolVerdict) => void) | undefined;
   show: ((answer: Uint8Array | undefined) => void) | undefined;
 }
@@ -81,8 +63,8 @@ const PROMPT_METHOD = 'hooks/prompt';
 const ROOTS_METHOD = 'roots/list';
 const MESSAGE_START = /^\{"jsonrpc":"2\.0","id":(\d{1,15}),"method":"([a-z/]{1,40})"/;
 const START_LENGTH = 128;
-/** The answer that a tool use never gets is not the fault of a server: the desk gives it up by itself. */
-const NEVER_MS = Number.MAX_SAFE_INTEGER;
+/** Where the user of a client is asked, on record. */
+const CHANNEL = 'client';
 const ENDED = 'The session has ended, so nothing of it runs any more.';
 const GIVEN_UP = 'The call was given up before it was decided.';
 const UNREADABLE = 'What was decided could not be read.';
@@ -92,12 +74,14 @@ export class HookSession {
   readonly #agent: MemoryTransport;
   readonly #server: MemoryTransport;
   readonly #pending = new Map<number, Pending>();
+  readonly #client: string;
   #cwd: string;
   #lastId = 0;
   #closing: Promise<void> | undefined;
 
-  private constructor(parts: SessionParts, cwd: string) {
+  private constructor(parts: SessionParts, { cwd, client }: HookSessionOpening) {
     this.#cwd = cwd;
+    this.#client = client;
     const broken = (): void => {};
     const { limits } = parts;
     this.#agent = new MemoryTransport(limits, {
@@ -120,18 +104,33 @@ export class HookSession {
     around: HookSurroundings,
     opening: HookSessionOpening,
   ): Promise<HookSession | string> {
-    const parts = await partsOf(around, opening);
+    const opened: { session?: HookSession } = {};
+    const parts = await partsOf(around, opening, (wanted) =>
+      opened.session === undefined ? undefined : opened.session.#ask(wanted),
+    );
     if (typeof parts === 'string') return parts;
-    const session = new HookSession(parts, opening.cwd);
+    const session = new HookSession(parts, opening);
+    opened.session = session;
     const { snapshot } = around.policy();
     if (snapshot !== parts.snapshot) await session.usePolicy(snapshot);
     return session;
   }
 
   /** Asks whether a tool may run. The verdict takes as long as a person takes. */
-  before({ tool, argsText, useId }: CalledTool): OpenedCall {
+  before({ tool, argsText, useId, mayAsk = false }: CalledTool): OpenedCall {
     const params = `"name":${JSON.stringify(tool)},"arguments":${argsText}${metaOf(useId)}`;
-    return this.#request('tools/call', params);
+    return this.#request('tools/call', params, mayAsk);
+  }
+
+  /** A call has run after the client was told to ask: that is the approval, and the only sign of it. */
+  async approved(id: number): Promise<ToolVerdict> {
+    const pending = this.#pending.get(id);
+    if (pending?.settled === undefined) return { kind: 'refused', reason: ENDED };
+    if (pending.isApproved !== true) {
+      pending.isApproved = true;
+      this.#answerQuestion(pending, 'approved');
+    }
+    return pending.settled;
   }
 
   /** Whether what the user says may go on; nothing in it can be changed. */
@@ -165,9 +164,11 @@ export class HookSession {
   /** The call is over, and nobody knows how: the client has given it up, or has told nothing. */
   cancel(id: number): void {
     const pending = this.#pending.get(id);
+    const isAsked = pending !== undefined && isAsking(pending);
+    if (isAsked) this.#answerQuestion(pending, 'declined');
     this.#pending.delete(id);
     if (pending === undefined || this.#closing !== undefined) return;
-    this.#cancelled(id);
+    if (!isAsked) this.#cancelled(id);
     pending.decide?.({ kind: 'refused', reason: GIVEN_UP });
     pending.show?.(undefined);
   }
@@ -192,6 +193,7 @@ export class HookSession {
 
   async #close(): Promise<void> {
     const pending = [...this.#pending.values()];
+    for (const each of pending.filter(isAsking)) this.#answerQuestion(each, 'declined');
     this.#pending.clear();
     await this.#opened.close(false);
     for (const { decide, show } of pending) {
@@ -200,17 +202,55 @@ export class HookSession {
     }
   }
 
-  #request(method: string, params: string): OpenedCall {
+  #request(method: string, params: string, mayAsk = false): OpenedCall {
     const id = ++this.#lastId;
     const sent = Buffer.from(
       `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":{${params}}}`,
     );
     const verdict = new Promise<ToolVerdict>((resolve) => {
       if (this.#closing !== undefined) return resolve({ kind: 'refused', reason: ENDED });
-      this.#pending.set(id, { sent, decide: resolve, show: undefined });
+      this.#pending.set(id, { sent, mayAsk, decide: resolve, show: undefined });
       this.#agent.send(sent);
     });
     return { id, verdict };
+  }
+
+  /** Lets the client ask, where it can. The arguments that run then are those that it has told. */
+  #ask({ messageId, wait, isRewritten, summary, call, rule_id }: ApprovalWanted) {
+    const pending = this.#pending.get(Number(messageId));
+    const { decide, mayAsk = false } = pending ?? {};
+    if (pending === undefined || decide === undefined || !mayAsk) return undefined;
+    if (wait !== 'hold' || isRewritten === true) return undefined;
+    const isFirst = pending.question === undefined;
+    const id = uuidv7();
+    const sinceMs = this.#opened.governed.now();
+    pending.question = { id, callId: call.call_id, ruleId: rule_id, sinceMs };
+    if (isFirst) {
+      pending.settled = new Promise((resolve) => {
+        pending.decide = resolve;
+      });
+      decide({ kind: 'asks', reason: summary });
+    } else {
+      // It has run by now: the user has been asked about the use, not about one of the rules.
+      queueMicrotask(() => this.#answerQuestion(pending, 'approved'));
+    }
+    return { id, advice: '', channel: CHANNEL, isUntimed: true } satisfies AskedFor;
+  }
+
+  #answerQuestion({ question }: Pending, answer: 'approved' | 'declined'): void {
+    if (question === undefined) return;
+    const { id, callId, ruleId, sinceMs } = question;
+    const { governed } = this.#opened;
+    const nowMs = governed.now();
+    const waited_ms = Math.max(0, nowMs - sinceMs);
+    const state = answer === 'approved' ? 'approved' : 'rejected';
+    const ended = { state, by: this.#client, channel: CHANNEL, waited_ms } as const;
+    governed.recorder.record('approval', {
+      call: { call_id: callId },
+      approval: { id, rule_id: ruleId, ...ended },
+    });
+    governed.counter.waited(waited_ms);
+    runCommands(governed, governed.session.approval(callId, answer, nowMs));
   }
 
   /** A call that reaches the server may run. */
@@ -252,6 +292,11 @@ export class HookSession {
       Buffer.from(JSON.stringify({ jsonrpc: '2.0', method, params: { requestId } })),
     );
   }
+}
+
+/** Whether the client was told to ask about it, and nobody knows yet what came of that. */
+function isAsking({ question, isApproved }: Pending): boolean {
+  return question !== undefined && isApproved !== true;
 }
 
 /** The id by which the client's model knows the call. */
@@ -303,68 +348,4 @@ function shown(answer: Uint8Array, output: JsonValue): ShownOutput {
 /** Only Subluminal writes its mark: this result is a refusal. */
 function isOurs({ _meta: meta }: { readonly [key: string]: unknown }): boolean {
   return isObject(meta) && Object.hasOwn(meta, 'subluminal');
-}
-
-async function partsOf(
-  around: HookSurroundings,
-  { serverName, protects, isForPrompts, left }: HookSessionOpening,
-): Promise<SessionParts | string> {
-  const { hub, sink, config, paths, policy, hasChannel, warn } = around;
-  const { snapshot, files } = policy();
-  const { profile } = config;
-  // Each session counts as a shim of its run.
-  const source = { ...around.producer.source, shim_id: uuidv7() };
-  const producer = { ...around.producer, source };
-  const redactor = await loadRedactor(config['redact.extra_patterns'], []);
-  if (isFailure(redactor)) return `${redactor.message} ${redactor.fix}`;
-  const limits = { ...sessionLimits(config), orphanMs: NEVER_MS };
-  const gates = await openGates({
-    serverName,
-    home: paths.home,
-    manifests: isForPrompts ? undefined : config['surface.manifests'],
-    // A client does not show the definitions of its tools.
-    pinsMode: 'off',
-    profile,
-    snapshot,
-    hasPolicy: hasPolicy(snapshot),
-    identity: identityOf(producer),
-    hasHub: true,
-    hasCedar: hub.judges.length > 0,
-    secrets: [],
-    redact: redactor.plain,
-    inspectBytesMax: limits.inspectBytesMax,
-    keepsForm: true,
-    protects,
-  });
-  if (!gates.ok) return gates.message;
-  if (gates.warning !== undefined) warn(gates.warning);
-  const { guarding } = gates;
-  const people = new LazyApprovals({ home: paths.home, producer, warn, hasChannel });
-  await guarding.prepare();
-  await people.prepare(snapshot, guarding.mayAsk);
-  const leave = (account: ShimAccount): undefined => {
-    left(account);
-    return undefined;
-  };
-  return {
-    serverName,
-    transport: 'hook',
-    snapshot,
-    policyFiles: files,
-    // One watch serves all sessions.
-    policyReload: 'off',
-    profile,
-    producer,
-    membership: { tellsStart: false, leave },
-    sink,
-    hub: new LocalHub({ hub, serverName, profile, producer }),
-    people,
-    guarding,
-    injected: [],
-    redact: redactor.plain,
-    isClean: redactor.isClean,
-    // Its warnings are reports about messages that it has made itself; a terminal may show the agent.
-    logLevel: config['log.level'] === 'warn' ? 'error' : config['log.level'],
-    limits,
-  };
 }

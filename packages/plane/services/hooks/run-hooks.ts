@@ -46,7 +46,8 @@ function hookClients(): readonly HookClient[] {
     const { platform } = process;
     const settings: HookClient['settings'] = ({ cwd: project, userHome, env }) =>
       hooks.settingsFiles({ platform, userHome, project, env });
-    return [{ dialect, settings }];
+    const answerer: HookClient['answerer'] = (place) => hooks.answererIn?.(settings(place));
+    return [{ dialect, settings, answerer }];
   });
 }
 

@@ -18,6 +18,8 @@ export interface ToolUsesOptions {
   ) => Promise<HookSession | string>;
   /** Whether a shim of this run decides about it and records it. */
   readonly hasShim: (session: ClientSession, use: ToolUse) => boolean;
+  /** Whether the client itself asks its user about uses that need an approval. */
+  readonly asksClient: (session: ClientSession) => boolean;
   /** Puts on record that something was decided by less than it should be. */
   readonly note: (text: string) => void;
 }
@@ -29,6 +31,7 @@ const USES_MAX = 256;
 const PASS: HookAnswer = { do: 'pass' };
 const UNREPLACED =
   'The output of a tool holds what must not be shown to a model, and this client cannot replace it.';
+const DECLINED = 'The client was told to ask its user, and has not run it.';
 const UNWRITTEN = 'Its arguments hold what may not be sent, and cannot be replaced here.';
 const CHANGED = 'Parts of this output were replaced, as the policy of this run wants it.';
 
@@ -48,7 +51,8 @@ export class ToolUses {
     if (known !== undefined && !isSameUse(known, use)) {
       return refused('Its id belongs to another call that has not ended.');
     }
-    const open = known ?? (await this.#open(session, use));
+    const mayAsk = this.#options.asksClient(session);
+    const open = known ?? (await this.#open(session, use, mayAsk));
     return typeof open === 'string' ? refused(open) : this.#verdict(session, open, signal);
   }
 
@@ -68,7 +72,7 @@ export class ToolUses {
   }
 
   /** Puts a use before the governor; a text says why it cannot be. */
-  async #open(session: ClientSession, use: ToolUse): Promise<OpenUse | string> {
+  async #open(session: ClientSession, use: ToolUse, mayAsk = false): Promise<OpenUse | string> {
     if (parseJson(use.argsText) === undefined) return 'Its arguments are no JSON.';
     if (session.uses.size >= USES_MAX) giveUpOldest(session);
     const { dialect, transcript } = session;
@@ -82,7 +86,7 @@ export class ToolUses {
     const known = use.useId === undefined ? undefined : session.find(use);
     if (known !== undefined) return isSameUse(known, use) ? known : 'Its id is in use.';
     const argsText = withMembers(use.argsText, untold);
-    const { id, verdict } = governed.before({ ...use, argsText });
+    const { id, verdict } = governed.before({ ...use, argsText, mayAsk });
     const open: OpenUse = {
       key: session.keyFor(use),
       use,
@@ -90,6 +94,7 @@ export class ToolUses {
       id,
       waiting: 0,
       runsSinceMs: undefined,
+      isAsked: false,
       argsText: use.argsText,
       answer: verdict.then((said) => {
         if (said.kind === 'refused') {
@@ -97,6 +102,10 @@ export class ToolUses {
           return refused(said.reason);
         }
         open.runsSinceMs = performance.now();
+        if (said.kind === 'asks') {
+          open.isAsked = true;
+          return { do: 'ask', reason: said.reason };
+        }
         if (said.argsText === undefined) return PASS;
         // The client would not know what to do with arguments that it has not told.
         const written = withoutMembers(said.argsText, use.argsText, untold);
@@ -117,6 +126,7 @@ export class ToolUses {
   async after(session: ClientSession, event: AfterTool, signal: AbortSignal): Promise<HookAnswer> {
     const { use, output, isError } = event;
     session.tell(use);
+    session.isSure(use);
     if (this.#options.hasShim(session, use)) return PASS;
     const over = session.ended(use);
     const outputHash = sha256(JSON.stringify(output));
@@ -137,7 +147,9 @@ export class ToolUses {
   /** The use that has run. One that nobody has asked about, or not with these arguments, is decided now. */
   async #ran(session: ClientSession, use: ToolUse, signal: AbortSignal): Promise<OpenUse | string> {
     const open = session.find(use);
-    if (open?.runsSinceMs !== undefined && isSameUse(open, use)) return open;
+    if (open?.runsSinceMs !== undefined && isSameUse(open, use)) {
+      return open.isAsked ? this.#approved(session, open) : open;
+    }
     const how =
       open === undefined
         ? withoutDecision(session.ended(use))
@@ -150,6 +162,28 @@ export class ToolUses {
     if (typeof late === 'string') return late;
     const answer = await this.#verdict(session, late, signal);
     return answer.do === 'refuse' ? answer.reason : late;
+  }
+
+  /** A use that the client has asked about, and that has run; the policy may refuse it by now. */
+  async #approved(session: ClientSession, open: OpenUse): Promise<OpenUse | string> {
+    const { use, id } = open;
+    const said = await open.session.approved(id);
+    if (said.kind === 'passes') {
+      if (said.argsText !== undefined)
+        this.#options.note(`${nameOf(use)} ran with arguments that were to be changed`);
+      return open;
+    }
+    this.#options.note(`${nameOf(use)} ran although it was refused`);
+    session.end(open, { kind: 'refused', reason: said.reason });
+    return said.reason;
+  }
+
+  /** The user says something else: what was asked before has not been approved. */
+  prompted(session: ClientSession): void {
+    for (const open of [...session.uses.values()].filter(({ isAsked }) => isAsked)) {
+      session.endUnsure(open, { kind: 'refused', reason: DECLINED });
+      open.session.cancel(open.id);
+    }
   }
 
   #shown(
@@ -176,8 +210,12 @@ export class ToolUses {
       // The user has denied it, or its hook was not called.
       if (open?.runsSinceMs !== undefined) {
         giveUp(session, open);
-        session.remember(use, { kind: 'left_out' });
+        session.remember(
+          use,
+          open.isAsked ? { kind: 'refused', reason: DECLINED } : { kind: 'left_out' },
+        );
       }
+      session.isSure(use);
       return session.takeHeldBack(use) ?? [];
     });
     const [reason] = reasons;

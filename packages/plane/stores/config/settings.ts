@@ -77,6 +77,12 @@ const TABLE = {
     env: 'SUB_HUB_READY_TIMEOUT_MS',
     doc: 'How long a shim waits for the hub of its run before it reads the first message. It asks at most 20 times.',
   },
+  'hooks.ask': {
+    type: oneWord('queue', 'client'),
+    fallback: 'queue',
+    env: 'SUB_HOOKS_ASK',
+    doc: 'Who asks about a tool of the client itself that needs an approval: `queue` holds it until somebody answers by `sub approvals` or a channel, `client` lets the client ask its user where it can ([what that means](hooks.md#questions-of-the-client)).',
+  },
   'log.level': {
     type: oneWord('error', 'warn', 'info', 'debug'),
     fallback: 'warn',

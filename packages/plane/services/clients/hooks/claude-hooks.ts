@@ -3,7 +3,13 @@ import { type Failure, isFailure, isObject } from '@subluminal/contracts';
 import { flagValues } from '../command-line-flags.ts';
 import { folderFromVariable, repositoryOf } from '../project-folders.ts';
 import type { ClientPlace } from '../types.ts';
-import { httpHooks, listOf, readSettings, type SettingsObject } from './claude-settings.ts';
+import {
+  answererIn,
+  httpHooks,
+  listOf,
+  readSettings,
+  type SettingsObject,
+} from './claude-settings.ts';
 import { isSince } from './client-version.ts';
 import { GROUPED } from './grouped-items.ts';
 import { hookCommand } from './hook-command.ts';
@@ -82,6 +88,7 @@ export const claudeHooks: ClientHooks = {
   managedBeside: { disableSkillShellExecution: true },
   projectFiles: PROJECT_FILES,
   settingsFiles,
+  answererIn,
   limits: [
     'A project can switch hooks of the user off (`disableAllHooks` in its .claude/settings.json): `sub run` and --managed hold against that.',
     '`claude --bare`, `--safe-mode` and CLAUDE_CODE_SIMPLE drop them without a word.',

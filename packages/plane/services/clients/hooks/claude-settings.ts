@@ -33,6 +33,22 @@ function parsed(text: string): SettingsObject | undefined {
   }
 }
 
+/**
+ * The first file with hooks or plugins that may answer a question to the user; the first answer counts, also
+ * against other hooks. A file that cannot be read may hold some.
+ */
+export function answererIn(paths: readonly string[]): string | undefined {
+  return paths.find((path) => {
+    const read = readRegularFile(path, { bytesMax: BYTES_MAX });
+    if (read.kind === 'missing') return false;
+    const settings = read.kind === 'read' ? parsed(read.bytes.toString('utf8')) : undefined;
+    if (settings === undefined) return true;
+    const { hooks, enabledPlugins } = settings;
+    const hasHooks = isObject(hooks) && listOf(hooks['PermissionRequest']).length > 0;
+    return hasHooks || (isObject(enabledPlugins) && Object.keys(enabledPlugins).length > 0);
+  });
+}
+
 /** The addresses that the user's own hooks are sent to, and the variables that these get. */
 export interface HttpHooks {
   readonly urls: readonly unknown[];

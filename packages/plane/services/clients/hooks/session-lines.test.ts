@@ -331,3 +331,27 @@ describe('a command that starts no agent', () => {
     expect(startsAgent(line.split(' '))).toBe(expected);
   });
 });
+
+describe('what could answer a question of Claude Code in place of its user', () => {
+  const answererIn = (text: string | undefined): string | undefined => {
+    const path = join(folder, 'settings.json');
+    if (text !== undefined) writeFileSync(path, text);
+    return hooksOf('claude-code')?.answererIn?.([join(folder, 'none.json'), path]);
+  };
+
+  test.each([
+    ['a hook', '{"hooks":{"PermissionRequest":[{"hooks":[]}]}}'],
+    ['a plugin', '{"enabledPlugins":{"a@b":true}}'],
+    ['settings that cannot be read', '{"hooks":'],
+  ])('%s is found', (_what, text) => {
+    expect(answererIn(text)).toBe(join(folder, 'settings.json'));
+  });
+
+  test.each([
+    ['no file', undefined],
+    ['other hooks', '{"hooks":{"PreToolUse":[{"hooks":[]}],"PermissionRequest":[]}}'],
+    ['lists of what is allowed', '{"permissions":{"allow":["Bash"]},"enabledPlugins":{}}'],
+  ])('%s cannot', (_what, text) => {
+    expect(answererIn(text)).toBeUndefined();
+  });
+});

@@ -61,6 +61,8 @@ export interface ClientHooks {
   readonly projectFiles: readonly string[];
   /** All files by which hooks can be switched off, or others be put beside them. */
   settingsFiles(place: ClientPlace): readonly string[];
+  /** The first of these files that could answer in place of the user when the client asks. */
+  answererIn?(paths: readonly string[]): string | undefined;
   /** What somebody who writes a project could do to hooks of the user's settings; whole sentences. */
   readonly limits: readonly string[];
   /** What managed hooks do not hold against either; whole sentences. */

@@ -34,6 +34,9 @@ export const MADE_UP: HookDialect = {
     exitCode: 2,
   }),
   writtenServerName: (name) => name.replaceAll('.', '_'),
+  question: {
+    isOpenedBy: (event) => event.kind === 'before_tool' && event.use.tool === 'Skill',
+  },
   // `use ID TOOL` and `ran ID`.
   transcriptLine(line) {
     const [what, id = '', tool = ''] = line.split(' ');
@@ -83,7 +86,13 @@ export interface RecordedEvent {
   readonly decision?: { readonly action: string; readonly rule_id: string | null };
   readonly status?: string;
   readonly health?: { readonly status: string; readonly reason?: string };
-  readonly approval?: { readonly id: string };
+  readonly approval?: {
+    readonly id: string;
+    readonly state: string;
+    readonly rule_id: string;
+    readonly by?: string;
+    readonly channel?: string;
+  };
 }
 
 export interface DeskSetup {
@@ -93,6 +102,8 @@ export interface DeskSetup {
   readonly flags?: { readonly [flag: string]: string };
   readonly shimServers?: () => readonly string[];
   readonly trustsPrompts?: boolean;
+  /** A file that could answer in place of the user. */
+  readonly answerer?: () => string | undefined;
 }
 
 export async function openHookDesk({
@@ -101,6 +112,7 @@ export async function openHookDesk({
   flags = {},
   shimServers = () => [],
   trustsPrompts = true,
+  answerer = () => undefined,
 }: DeskSetup = {}) {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'sub-hooks-')));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
@@ -141,7 +153,11 @@ export async function openHookDesk({
   let inForce = { snapshot: started.snapshot, files: started.files };
   const desk = new HookDesk({
     clients: [
-      { dialect: MADE_UP, settings: ({ cwd: at }) => [join(at, '.made-up', 'settings.json')] },
+      {
+        dialect: MADE_UP,
+        settings: ({ cwd: at }) => [join(at, '.made-up', 'settings.json')],
+        answerer,
+      },
     ],
     producer,
     hub,
@@ -159,11 +175,11 @@ export async function openHookDesk({
   onTestFinished(() => desk.close());
   const tell = async (
     event: HookEvent,
-    more: { session?: string; cwd?: string; signal?: AbortSignal } = {},
+    more: { session?: string; cwd?: string; signal?: AbortSignal; subAgent?: { id: string } } = {},
   ): Promise<HookAnswer> => {
-    const { session = 's1', signal } = more;
+    const { session = 's1', signal, subAgent } = more;
     const transcriptPath = join(home, 'transcript.jsonl');
-    const sender = { sessionId: session, cwd: more.cwd ?? cwd, transcriptPath };
+    const sender = { sessionId: session, cwd: more.cwd ?? cwd, transcriptPath, subAgent };
     const { stdout, stderr } = await desk.handle(
       'made-up',
       JSON.stringify({ sender, event }),

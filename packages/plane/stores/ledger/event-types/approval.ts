@@ -24,9 +24,11 @@ export const approval: EventMember<'approval'> = {
     const who = isAnswered && by !== undefined ? ` by ${by}${channel ? ` (${channel})` : ''}` : '';
     const through = grant_id === undefined || state !== 'approved' ? '' : `, grant ${grant_id}`;
     // First, so that it is never cut off. The end of an id tells it apart: its start is the time.
-    const asked =
-      state === 'asked' && id ? `sub approvals show ${id.slice(-ID_SHOWN_LENGTH)}: ` : '';
-    const text = `${asked}${where} ${APPROVAL_WORDS[state]}${who}${through} (rule ${rule_id})`;
+    // What a client asks its user is in no queue.
+    const isQueued = state === 'asked' && id && channel === undefined;
+    const asked = isQueued ? `sub approvals show ${id.slice(-ID_SHOWN_LENGTH)}: ` : '';
+    const there = state === 'asked' && channel !== undefined ? ` (${channel})` : '';
+    const text = `${asked}${where} ${APPROVAL_WORDS[state]}${there}${who}${through} (rule ${rule_id})`;
     return state === 'asked' ? bad('?', text) : calm('·', text);
   },
 };
