@@ -122,7 +122,7 @@ export class Findings {
   addLink(link: string, target: string, folders: WorkingFolders): void {
     if (`${link}${target}`.includes(UNKNOWN)) this.addOpaque('dynamic_argument', link);
     if (this.#links.size >= LINKS_MAX) return this.addOpaque('too_large', link);
-    for (const path of placed(link, folders)) this.#links.add(path, target);
+    for (const path of placed(shownText(link), folders)) this.#links.add(path, shownText(target));
   }
 
   /** Notes that a link is made here: not what it points to is written. */

@@ -25,9 +25,9 @@ export function runProgram(outline: ScriptOutline, run: NamedRun): void {
   const { path, name, args } = run;
   const { findings } = outline;
   if (path === '') return;
-  // `=cat` is the path of a program to zsh.
+  // To zsh, `=cat` is the path of a program.
   if (/^=[\w.-]+$/.test(path))
-    return runProgram(outline, { ...run, path: path.slice(1), name: path.slice(1) });
+    runProgram(outline, { ...run, path: path.slice(1), name: path.slice(1) });
   const isDynamic = path.includes(UNKNOWN) || PATTERN.test(path);
   if (isDynamic) findings.addOpaque('dynamic_program', path);
   if (!run.isWrapped && outline.callFunction(path, run, args)) return;
