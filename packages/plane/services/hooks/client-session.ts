@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { HookAnswer, HookDialect, HookSender, ToolUse } from '@subluminal/core/hooks';
 import { parseJson } from '../../os/index.ts';
-import type { HookSession } from './hook-session.ts';
+import type { HookSession, Soon } from './hook-session.ts';
 import { type TranscriptStart, transcriptStart } from './transcript.ts';
 
 /** A tool use between its two hooks. */
@@ -11,7 +11,8 @@ export interface OpenUse {
   readonly use: ToolUse;
   readonly session: HookSession;
   readonly id: number;
-  readonly answer: Promise<HookAnswer>;
+  /** Set as soon as it is asked for. */
+  answer: Soon<HookAnswer>;
   /** How many hooks wait for its verdict. */
   waiting: number;
   /** Set once it may run. */

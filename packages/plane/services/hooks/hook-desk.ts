@@ -251,7 +251,8 @@ export class HookDesk {
 
   #sessionFor(dialect: HookDialect, sessionId: string): ClientSession | string {
     if (this.#isClosed) return 'The run has ended.';
-    const key = JSON.stringify([dialect.client, sessionId]);
+    // The name of a client has no blank.
+    const key = `${dialect.client} ${sessionId}`;
     const known = this.#sessions.get(key);
     if (known !== undefined) return known;
     if (this.#sessions.size >= HOOK_LIMITS.sessionsMax && !this.#makeRoom()) {

@@ -13,7 +13,7 @@ import type { SessionParts } from '../governor/governed-session.ts';
 import { changePolicy, type OpenedSession, openSession } from '../governor/open-session.ts';
 import { MemoryTransport } from './memory-transport.ts';
 import { type HookSessionOpening, type HookSurroundings, partsOf } from './session-parts.ts';
-import { outputIn, resultOf, textOf } from './tool-output.ts';
+import { outputIn, textOf } from './tool-output.ts';
 
 export interface CalledTool {
   readonly tool: string;
@@ -35,9 +35,18 @@ export type ShownOutput =
   | { readonly kind: 'changed'; readonly output: JsonValue }
   | { readonly kind: 'withheld'; readonly reason: string };
 
+/** A promise only of what is not known at once: most is, and hops of promises cost more than the decision. */
+export type Soon<T> = T | Promise<T>;
+
 export interface OpenedCall {
   readonly id: number;
-  readonly verdict: Promise<ToolVerdict>;
+  readonly verdict: Soon<ToolVerdict>;
+}
+
+/** What a tool has put out, and the result that it is made into. */
+export interface ToolOutput {
+  readonly output: JsonValue;
+  readonly result: string;
 }
 
 /** What the client asks its user. */
@@ -56,15 +65,23 @@ interface Pending {
   settled?: Promise<ToolVerdict>;
   isApproved?: boolean;
   decide: ((verdict: ToolVerdict) => void) | undefined;
-  show: ((answer: Uint8Array | undefined) => void) | undefined;
+  ran:
+    | {
+        readonly output: JsonValue;
+        readonly answer: Uint8Array;
+        readonly show: (shown: ShownOutput) => void;
+      }
+    | undefined;
 }
 
 const PROMPT_METHOD = 'hooks/prompt';
 const ROOTS_METHOD = 'roots/list';
 const MESSAGE_START = /^\{"jsonrpc":"2\.0","id":(\d{1,15}),"method":"([a-z/]{1,40})"/;
+const ANSWER_START = /^\{"jsonrpc":"2\.0","id":(\d{1,15}),/;
 const START_LENGTH = 128;
 /** Where the user of a client is asked, on record. */
 const CHANNEL = 'client';
+const SAME: ShownOutput = { kind: 'same' };
 const ENDED = 'The session has ended, so nothing of it runs any more.';
 const GIVEN_UP = 'The call was given up before it was decided.';
 const UNREADABLE = 'What was decided could not be read.';
@@ -146,19 +163,15 @@ export class HookSession {
   }
 
   /** What of an output the model may see. */
-  async after(id: number, output: JsonValue, isError: boolean): Promise<ShownOutput> {
+  after(id: number, { output, result }: ToolOutput): Soon<ShownOutput> {
     const pending = this.#pending.get(id);
     if (pending === undefined || this.#closing !== undefined)
       return { kind: 'withheld', reason: ENDED };
-    const result = resultOf(output, isError);
-    const sent = Buffer.from(`{"jsonrpc":"2.0","id":${id},"result":${result}}`);
-    const answer = await new Promise<Uint8Array | undefined>((resolve) => {
-      pending.show = resolve;
-      this.#server.send(sent);
+    const answer = Buffer.from(`{"jsonrpc":"2.0","id":${id},"result":${result}}`);
+    return soon((show) => {
+      pending.ran = { output, answer, show };
+      this.#server.send(answer);
     });
-    this.#pending.delete(id);
-    if (answer === undefined) return { kind: 'withheld', reason: ENDED };
-    return Buffer.compare(trimmed(answer), sent) === 0 ? { kind: 'same' } : shown(answer, output);
   }
 
   /** The call is over, and nobody knows how: the client has given it up, or has told nothing. */
@@ -170,7 +183,7 @@ export class HookSession {
     if (pending === undefined || this.#closing !== undefined) return;
     if (!isAsked) this.#cancelled(id);
     pending.decide?.({ kind: 'refused', reason: GIVEN_UP });
-    pending.show?.(undefined);
+    pending.ran?.show({ kind: 'withheld', reason: ENDED });
   }
 
   /** The folder that relative names start from. */
@@ -196,9 +209,9 @@ export class HookSession {
     for (const each of pending.filter(isAsking)) this.#answerQuestion(each, 'declined');
     this.#pending.clear();
     await this.#opened.close(false);
-    for (const { decide, show } of pending) {
+    for (const { decide, ran } of pending) {
       decide?.({ kind: 'refused', reason: ENDED });
-      show?.(undefined);
+      ran?.show({ kind: 'withheld', reason: ENDED });
     }
   }
 
@@ -207,9 +220,9 @@ export class HookSession {
     const sent = Buffer.from(
       `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":{${params}}}`,
     );
-    const verdict = new Promise<ToolVerdict>((resolve) => {
-      if (this.#closing !== undefined) return resolve({ kind: 'refused', reason: ENDED });
-      this.#pending.set(id, { sent, mayAsk, decide: resolve, show: undefined });
+    if (this.#closing !== undefined) return { id, verdict: { kind: 'refused', reason: ENDED } };
+    const verdict = soon<ToolVerdict>((decide) => {
+      this.#pending.set(id, { sent, mayAsk, decide, ran: undefined });
       this.#agent.send(sent);
     });
     return { id, verdict };
@@ -263,12 +276,15 @@ export class HookSession {
     if (pending?.decide === undefined) return this.#cancelled(id);
     const { decide, sent } = pending;
     pending.decide = undefined;
-    const isSame = Buffer.compare(trimmed(bytes), sent) === 0;
-    decide(isSame ? { kind: 'passes' } : changedCall(bytes, method));
+    decide(isSame(bytes, sent) ? { kind: 'passes' } : changedCall(bytes, method));
   }
 
   /** An answer to a call that waits is a refusal; to one that has run, its result. */
   #toAgent(bytes: Uint8Array): void {
+    const [, number] = ANSWER_START.exec(startOf(bytes)) ?? [];
+    const { ran } = this.#pending.get(Number(number)) ?? {};
+    // As most outputs are, and then it need not be read.
+    if (ran !== undefined && isSame(bytes, ran.answer)) return this.#shown(Number(number), SAME);
     const message = parseJson(Buffer.from(bytes).toString('utf8'));
     if (!isObject(message)) return;
     const { id, method } = message;
@@ -278,7 +294,13 @@ export class HookSession {
     if (pending?.decide !== undefined) {
       this.#pending.delete(id);
       pending.decide({ kind: 'refused', reason: refusalIn(message) });
-    } else pending?.show?.(bytes);
+    } else if (pending?.ran !== undefined) this.#shown(id, shown(message, pending.ran.output));
+  }
+
+  #shown(id: number, what: ShownOutput): void {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    pending?.ran?.show(what);
   }
 
   #tellRoots(id: unknown): void {
@@ -313,9 +335,19 @@ function startOf(bytes: Uint8Array): string {
   ).toString();
 }
 
-/** A message without the newline that ends it. */
-function trimmed(bytes: Uint8Array): Uint8Array {
-  return bytes.at(-1) === 0x0a ? bytes.subarray(0, -1) : bytes;
+/** Whether a message is what was sent, but for the newline that ends it. */
+function isSame(bytes: Uint8Array, sent: Uint8Array): boolean {
+  const message = bytes.at(-1) === 0x0a ? bytes.subarray(0, -1) : bytes;
+  return Buffer.compare(message, sent) === 0;
+}
+
+/** What `begin` hands to its callback: at once, or a promise of it. */
+function soon<T>(begin: (settle: (value: T) => void) => void): Soon<T> {
+  const settled: T[] = [];
+  let settle = (value: T): void => void settled.push(value);
+  begin((value) => settle(value));
+  const [first] = settled;
+  return first ?? new Promise((resolve) => (settle = resolve));
 }
 
 /** The arguments as they were written, but for what the gates have changed. */
@@ -333,11 +365,10 @@ function refusalIn({ error, result }: { readonly [key: string]: unknown }): stri
   return typeof text === 'string' && text !== '' ? text : UNREADABLE;
 }
 
-function shown(answer: Uint8Array, output: JsonValue): ShownOutput {
-  const message = parseJson(Buffer.from(answer).toString('utf8'));
-  const result = isObject(message) ? message['result'] : undefined;
-  if (!isObject(message) || !isObject(result) || isOurs(result)) {
-    return { kind: 'withheld', reason: refusalIn(isObject(message) ? message : {}) };
+function shown(message: { readonly [key: string]: unknown }, output: JsonValue): ShownOutput {
+  const { result } = message;
+  if (!isObject(result) || isOurs(result)) {
+    return { kind: 'withheld', reason: refusalIn(message) };
   }
   const now = outputIn(result, output);
   return now === undefined

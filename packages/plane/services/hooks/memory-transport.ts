@@ -24,17 +24,21 @@ export class MemoryTransport implements Transport {
   /** Large messages go in parts, as they do on stdio. */
   readonly #lines: ReturnType<typeof lineSplitter>;
   readonly #parts = new GatheredBytes();
+  readonly #inspectBytesMax: number;
   #on: TransportHandlers | undefined;
 
   constructor(limits: MessageLimits, peer: MemoryPeer) {
     this.#peer = peer;
     this.#lines = lineSplitter(limits);
+    this.#inspectBytesMax = limits.inspectBytesMax;
   }
 
   /** A message of the peer. */
   send(message: Uint8Array): void {
-    const line = Buffer.concat([oneLine(message), NEWLINE]);
-    this.#on?.incoming(this.#lines.feed(line));
+    const bytes = oneLine(message);
+    const isLarge = bytes.length > this.#inspectBytesMax;
+    const whole = { kind: 'message', bytes } as const;
+    this.#on?.incoming(isLarge ? this.#lines.feed(Buffer.concat([bytes, NEWLINE])) : [whole]);
   }
 
   read(on: TransportHandlers): void {

@@ -5,8 +5,8 @@ import type { HookAnswer, HookEvent, ToolUse } from '@subluminal/core/hooks';
 import { sha256 } from '../../os/crypto/index.ts';
 import { parseJson } from '../../os/index.ts';
 import { type ClientSession, type EndedUse, isSameUse, type OpenUse } from './client-session.ts';
-import type { HookSession, ShownOutput } from './hook-session.ts';
-import { withheld } from './tool-output.ts';
+import type { HookSession, ShownOutput, ToolOutput, ToolVerdict } from './hook-session.ts';
+import { resultOf, withheld } from './tool-output.ts';
 import { untoldArgs } from './transcript.ts';
 
 export interface ToolUsesOptions {
@@ -32,6 +32,7 @@ const PASS: HookAnswer = { do: 'pass' };
 const UNREPLACED =
   'The output of a tool holds what must not be shown to a model, and this client cannot replace it.';
 const DECLINED = 'The client was told to ask its user, and has not run it.';
+const UNDECIDED = refused('Subluminal has not decided about it.');
 const UNWRITTEN = 'Its arguments hold what may not be sent, and cannot be replaced here.';
 const CHANGED = 'Parts of this output were replaced, as the policy of this run wants it.';
 
@@ -58,6 +59,7 @@ export class ToolUses {
 
   /** Waits for the verdict; when nobody does any more, the call is given up. */
   async #verdict(session: ClientSession, open: OpenUse, signal: AbortSignal): Promise<HookAnswer> {
+    if (!(open.answer instanceof Promise)) return open.answer;
     open.waiting += 1;
     const leave = (): void => {
       open.waiting -= 1;
@@ -73,52 +75,39 @@ export class ToolUses {
 
   /** Puts a use before the governor; a text says why it cannot be. */
   async #open(session: ClientSession, use: ToolUse, mayAsk = false): Promise<OpenUse | string> {
-    if (parseJson(use.argsText) === undefined) return 'Its arguments are no JSON.';
+    const args = parseJson(use.argsText);
+    if (args === undefined) return 'Its arguments are no JSON.';
     if (session.uses.size >= USES_MAX) giveUpOldest(session);
     const { dialect, transcript } = session;
     const told = untoldArgs(dialect, transcript?.path, use);
     const { workdir } = told;
     const cwd = typeof workdir === 'string' ? resolve(session.cwd, workdir) : session.cwd;
-    const untold = { ...told, ...folderOf(use, cwd, workdir) };
+    const untold = { ...told, ...folderOf({ use, args, cwd }, workdir) };
     const governed = await this.#options.governed(session, use.server, cwd);
     if (typeof governed === 'string') return governed;
     // Another hook may have told of the same use while the session was opened.
     const known = use.useId === undefined ? undefined : session.find(use);
     if (known !== undefined) return isSameUse(known, use) ? known : 'Its id is in use.';
-    const argsText = withMembers(use.argsText, untold);
+    const over = session.ended(use);
+    if (over?.kind === 'refused') return over.reason;
+    const argsText = withMembers(use.argsText, args, untold);
     const { id, verdict } = governed.before({ ...use, argsText, mayAsk });
     const open: OpenUse = {
       key: session.keyFor(use),
       use,
       session: governed,
       id,
+      answer: UNDECIDED,
       waiting: 0,
       runsSinceMs: undefined,
       isAsked: false,
       argsText: use.argsText,
-      answer: verdict.then((said) => {
-        if (said.kind === 'refused') {
-          session.end(open, said);
-          return refused(said.reason);
-        }
-        open.runsSinceMs = performance.now();
-        if (said.kind === 'asks') {
-          open.isAsked = true;
-          return { do: 'ask', reason: said.reason };
-        }
-        if (said.argsText === undefined) return PASS;
-        // The client would not know what to do with arguments that it has not told.
-        const written = withoutMembers(said.argsText, use.argsText, untold);
-        if (written === undefined) {
-          giveUp(session, open);
-          session.remember(use, { kind: 'refused', reason: UNWRITTEN });
-          return refused(UNWRITTEN);
-        }
-        open.argsText = written;
-        return { do: 'rewrite', argsText: written };
-      }),
     };
     session.uses.set(open.key, open);
+    open.answer =
+      verdict instanceof Promise
+        ? verdict.then((said) => decided(session, open, { said, untold }))
+        : decided(session, open, { said: verdict, untold });
     return open;
   }
 
@@ -129,16 +118,14 @@ export class ToolUses {
     session.isSure(use);
     if (this.#options.hasShim(session, use)) return PASS;
     const over = session.ended(use);
-    const outputHash = sha256(JSON.stringify(output));
+    const result = resultOf(output, isError);
+    const outputHash = sha256(result);
     if (over?.kind === 'answered' && over.outputHash === outputHash) return over.answer;
     const open = over?.kind === 'refused' ? over.reason : await this.#ran(session, use, signal);
     if (over?.kind === 'refused') this.#options.note(`${nameOf(use)} ran although it was refused`);
     if (typeof open === 'string')
       return this.#shown(session, event, { kind: 'withheld', reason: open });
-    const leave = (): void => open.session.cancel(open.id);
-    signal.addEventListener('abort', leave, { once: true });
-    const shown = await open.session.after(open.id, output, isError);
-    signal.removeEventListener('abort', leave);
+    const shown = await shownTo(signal, open, { output, result });
     const answer = this.#shown(session, event, shown);
     session.end(open, { kind: 'answered', answer, outputHash });
     return answer;
@@ -244,9 +231,54 @@ export class ToolUses {
     }
     for (const open of opened) {
       session.end(open);
-      await open.session.after(open.id, '', false);
+      await open.session.after(open.id, { output: '', result: resultOf('', false) });
     }
     return undefined;
+  }
+}
+
+/** What becomes of a use that was decided. */
+function decided(
+  session: ClientSession,
+  open: OpenUse,
+  { said, untold }: { readonly said: ToolVerdict; readonly untold: JsonObject },
+): HookAnswer {
+  const { use } = open;
+  if (said.kind === 'refused') {
+    session.end(open, said);
+    return refused(said.reason);
+  }
+  open.runsSinceMs = performance.now();
+  if (said.kind === 'asks') {
+    open.isAsked = true;
+    return { do: 'ask', reason: said.reason };
+  }
+  if (said.argsText === undefined) return PASS;
+  // The client would not know what to do with arguments that it has not told.
+  const written = withoutMembers(said.argsText, use.argsText, untold);
+  if (written === undefined) {
+    giveUp(session, open);
+    session.remember(use, { kind: 'refused', reason: UNWRITTEN });
+    return refused(UNWRITTEN);
+  }
+  open.argsText = written;
+  return { do: 'rewrite', argsText: written };
+}
+
+/** What of an output goes on; when nobody waits for it any more, the call is given up. */
+async function shownTo(
+  signal: AbortSignal,
+  open: OpenUse,
+  output: ToolOutput,
+): Promise<ShownOutput> {
+  const shown = open.session.after(open.id, output);
+  if (!(shown instanceof Promise)) return shown;
+  const leave = (): void => open.session.cancel(open.id);
+  signal.addEventListener('abort', leave, { once: true });
+  try {
+    return await shown;
+  } finally {
+    signal.removeEventListener('abort', leave);
   }
 }
 
@@ -273,9 +305,11 @@ function giveUp(session: ClientSession, open: OpenUse): void {
 }
 
 /** Rules start from the folder of the project: a command that runs elsewhere says where. */
-function folderOf(use: ToolUse, cwd: string, workdir: JsonValue | undefined): JsonObject {
+function folderOf(
+  { use, args, cwd }: { readonly use: ToolUse; readonly args: unknown; readonly cwd: string },
+  workdir: JsonValue | undefined,
+): JsonObject {
   if (workdir !== undefined) return { workdir: cwd };
-  const args = parseJson(use.argsText);
   const isCommand = isObject(args) && Object.hasOwn(args, 'command') && use.tool !== 'apply_patch';
   if (!isCommand || use.server !== undefined || cwd === '') return {};
   const isElsewhere = resolve(cwd) !== process.cwd();
@@ -298,8 +332,7 @@ function withoutMembers(text: string, given: string, added: JsonObject): string 
  * The arguments with more members behind them; the others stay as they were written. A member that the model has put
  * there itself says nothing.
  */
-function withMembers(argsText: string, more: JsonObject): string {
-  const args = parseJson(argsText);
+function withMembers(argsText: string, args: unknown, more: JsonObject): string {
   const added = Object.keys(more);
   if (!isObject(args) || added.length === 0) return argsText;
   if (added.some((name) => Object.hasOwn(args, name))) return JSON.stringify({ ...args, ...more });
