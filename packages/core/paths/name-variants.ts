@@ -17,8 +17,8 @@ const DECODE_ROUNDS = 4;
 const REMOTE = /^(?:https?|wss?|ftps?|ssh|git|s3|gs|mailto|data|javascript|blob):/i;
 const HOSTLESS = /^[a-z][a-z0-9+.-]{1,40}:\/(?:[^/]|\/\/)/i;
 const SCHEME = /^[a-z][a-z0-9+.-]{1,40}:\/{0,3}/i;
-/** A relative path that every reader takes for the same. */
-const PLAIN = /^\w[\w-]*(?:[./][\w-]+)*$/;
+/** A path that every reader takes for the same; not where the files of processes are. */
+const PLAIN = /^(?!\/(?:proc|dev)\/)\/?\w[\w-]*(?:[./][\w-]+)*$/;
 const SEPARATOR = /[=:@,+<>]/;
 const SEPARATORS = /[=:@,+<>]/g;
 const VARIABLE = /\$\{?([A-Za-z_]\w{0,63})\}?|%([A-Za-z_]\w{0,63})%/g;
