@@ -1,7 +1,7 @@
 // Where hooks are asked: over HTTP on this machine with a token, and on a Unix socket for hooks that are processes.
 // A hook that no longer waits gives its call up.
 import { randomBytes } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import { createServer as createSocketServer, type Socket } from 'node:net';
 import { type Failure, failure, isObject } from '@subluminal/contracts';
 import type { HookReply } from '@subluminal/core/hooks';
@@ -16,6 +16,7 @@ import {
   refuseUpgrades,
 } from '../../os/index.ts';
 import { type Body, BodyReader } from '../serve/http/read-body.ts';
+import { decodeBytes } from '../transports/stdio/index.ts';
 
 export interface HookListenerOptions {
   /** In a folder that is for its owner alone. */
@@ -100,13 +101,16 @@ async function listenHttp(
   gate.watch(server);
   const guard = loopbackGuard({ token, server });
   const bodies = new BodyReader({ inspectBytesMax: bodyBytesMax, messageBytesMax: bodyBytesMax });
+  const signals = new WeakMap<Socket, AbortSignal>();
   server.on('request', (request, response) => {
     const check = guard(request);
     if (check !== undefined) return send(response, check === 'token' ? 401 : 403, REFUSALS[check]);
     if (!gate.admit(request.socket)) return;
     const [, client] = PATH.exec(request.url ?? '') ?? [];
     if (client === undefined || request.method !== 'POST') return send(response, 404, 'Unknown.');
-    bodies.read(request, client, (body) => answer(body, { request, response, client, handle }));
+    const signal = signals.get(request.socket) ?? closeSignal(request.socket);
+    signals.set(request.socket, signal);
+    bodies.read(request, client, (body) => answer(body, { signal, response, client, handle }));
   });
   refuseUpgrades(server);
   const listening = await listenOnLoopback(server, {});
@@ -120,22 +124,26 @@ async function listenHttp(
   return { url: listening.url, close };
 }
 
+/** One for all hooks of a connection: to make one costs more than to answer. */
+function closeSignal(socket: Socket): AbortSignal {
+  const left = new AbortController();
+  socket.once('close', () => left.abort());
+  return left.signal;
+}
+
 interface HttpHook {
-  readonly request: IncomingMessage;
+  readonly signal: AbortSignal;
   readonly response: ServerResponse;
   readonly client: string;
   readonly handle: Handle;
 }
 
-function answer(body: Body, { response, client, handle }: HttpHook): void {
+function answer(body: Body, { signal, response, client, handle }: HttpHook): void {
   if (body.kind === 'aborted') return;
   if (body.kind === 'busy') return send(response, 503, 'Too much is being read already.');
   if (body.kind !== 'whole')
     return send(response, 413, 'It is larger than what is read of a hook.');
-  const left = new AbortController();
-  // To abort costs more than to answer, and nobody listens any more once it is answered.
-  response.once('close', () => response.writableEnded || left.abort());
-  void handle({ client, body: Buffer.from(body.bytes).toString('utf8') }, left.signal).then(
+  void handle({ client, body: decodeBytes(body.bytes, 0, body.bytes.length) }, signal).then(
     ({ stdout, stderr, exitCode }) => {
       // A client takes an empty body as nothing to say: a refusal without one must not look like that.
       if (stdout === '' && exitCode !== 0) return send(response, 500, stderr);
