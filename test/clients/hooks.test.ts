@@ -1,5 +1,5 @@
 // The real clients with hooks: their own tools under the same policy as their servers.
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ensureBuilt } from '../e2e/sub.ts';
@@ -12,6 +12,8 @@ import {
   setHookScene,
 } from './hook-scene.ts';
 import { HOOKED_CLIENTS } from './hooked-clients.ts';
+import { DONE } from './scene.ts';
+import { calls, text } from './script.ts';
 
 beforeAll(ensureBuilt);
 
@@ -80,3 +82,37 @@ describe.each(HOOKED_CLIENTS)('$title', (client) => {
     await expectOneRun(scene, attempt);
   });
 });
+
+const ASKS = `policy_id: asks
+version: "1"
+mode: control
+rules:
+  - { rule_id: deploys, kind: approval, match: { command: { program: [touch] } }, effect: { message: Is this a deploy that you want?, approval: { wait: hold } } }
+`;
+
+test.for(HOOKED_CLIENTS.filter(({ id }) => id === 'claude-code'))(
+  '$title refuses what it is told to ask about where nobody is there, and the record says so',
+  async (client, { skip }) => {
+    const scene = await setHookScene(client, skip);
+    const { stage, model } = scene;
+    const ours = join(stage.home, '.subluminal');
+    mkdirSync(ours, { mode: 0o700 });
+    writeFileSync(join(ours, 'config.toml'), '[hooks]\nask = "client"\n', { mode: 0o600 });
+    writeFileSync(stage.policy, ASKS);
+    const { shell } = client.tools;
+    model.play([calls(shell('touch deployed')), calls(shell('echo Hello.')), text(DONE)]);
+    const command = ['wrap', '--policy', stage.policy, '--', ...client.ask('Deploy it.')];
+    const session = await stage.sub(...command);
+    expect(session, session.stderr).toMatchObject({ code: 0 });
+    expect(model.seen()).toEqual([
+      expect.stringContaining('Is this a deploy that you want?'),
+      expect.stringContaining('Hello.'),
+    ]);
+    expect(existsSync(join(stage.project, 'deployed'))).toBe(false);
+    await stage.quiet();
+    expect(await stage.calls(2)).toMatchObject([
+      { decision: 'BLOCK', rule_id: 'deploys', status: 'ERROR' },
+      { decision: 'ALLOW', status: 'OK' },
+    ]);
+  },
+);

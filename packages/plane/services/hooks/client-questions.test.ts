@@ -156,6 +156,14 @@ describe('a question stays in the queue', () => {
       async ({ tell }) => [await tell(START), await tell(before(useOf('Skill', {})))],
     ],
     [
+      'after a skill, also when the session is said to begin again',
+      {},
+      async ({ tell }) => {
+        const events = [START, before(useOf('Skill', {})), { kind: 'session_end' } as const, START];
+        for (const event of events) await tell(event);
+      },
+    ],
+    [
       'after a sub-agent',
       {},
       async ({ tell }) => [

@@ -9,8 +9,15 @@ interface ClientQuestionsOptions {
   readonly note: (text: string) => void;
 }
 
+const SESSIONS_MAX = 10_000;
+
 export class ClientQuestions {
   readonly #options: ClientQuestionsOptions;
+  /**
+   * Whether only the user can answer, by session. It outlives the session and is never raised: what the agent runs
+   * could send the end and the start of one.
+   */
+  readonly #isUsersAlone = new Map<string, boolean>();
 
   constructor(options: ClientQuestionsOptions) {
     this.#options = options;
@@ -20,13 +27,20 @@ export class ClientQuestions {
   heard(session: ClientSession, { sender, event }: HookInput): void {
     const { question } = session.dialect;
     if (question === undefined) return;
-    if (event.kind === 'session_start') session.isUsersAlone = !this.#hasAnswerer(session);
-    if (sender.subAgent !== undefined || question.isOpenedBy(event)) session.isUsersAlone = false;
+    const isKnown = this.#isUsersAlone.has(session.id);
+    if (!isKnown && this.#isUsersAlone.size >= SESSIONS_MAX) return;
+    const isOpened = sender.subAgent !== undefined || question.isOpenedBy(event);
+    // A session that was not seen from its start may have had any of it.
+    const isSeen = isKnown || event.kind === 'session_start';
+    if (!isSeen || isOpened) this.#isUsersAlone.set(session.id, false);
+    else if (!isKnown) this.#isUsersAlone.set(session.id, !this.#hasAnswerer(session));
   }
 
   mayAsk(session: ClientSession): boolean {
-    if (session.isUsersAlone && this.#hasAnswerer(session)) session.isUsersAlone = false;
-    return session.isUsersAlone;
+    if (this.#isUsersAlone.get(session.id) !== true) return false;
+    const isUsersAlone = !this.#hasAnswerer(session);
+    this.#isUsersAlone.set(session.id, isUsersAlone);
+    return isUsersAlone;
   }
 
   #hasAnswerer(session: ClientSession): boolean {

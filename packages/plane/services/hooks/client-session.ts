@@ -58,8 +58,6 @@ export class ClientSession {
   /** As it was when the session was first heard of. */
   transcript: { readonly path: string; readonly start: TranscriptStart } | undefined;
   usedMs = 0;
-  /** Whether only the user can answer what the client asks: false where that was not seen from its start. */
-  isUsersAlone = false;
   /** Nothing is opened in it any more. */
   isOver = false;
   readonly #ended = new Map<string, EndedUse>();
