@@ -22,7 +22,6 @@ const COMMAND_SIGN = /\$\(|`|;|&&|\|\||\s\||^[+:]?!|^\+?:?\\!/;
 /** An index of an array is an expression: what it substitutes is run. */
 const INDEX = /\[[^\]]*(?:\$\(|`)/;
 const EXPRESSIONS = /^(?:let|declare|typeset|local|unset|test|\[\[?|printf|read|wait)$/;
-const CODE_MODULE = /^(?:timeit|code|pdb|asyncio|sqlite3|runpy|cProfile|profile|trace)$/;
 const STDIN_FILE = /(?:^|\/)(?:stdin|fd\/+\d+)$/;
 
 export function noteHiddenCode(outline: ScriptOutline, run: NamedRun, spec: ProgramSpec): void {
@@ -59,9 +58,8 @@ export function noteHiddenCode(outline: ScriptOutline, run: NamedRun, spec: Prog
   if (isPatch || isUnzip) findings.add('write', '.', run.folders);
   if (isUnzip) findings.addPut({ from: undefined, to: '.' }, run.folders);
   if (spec.kind !== 'interpreter' && spec.kind !== 'shell') return;
-  for (const [index, text] of texts.entries()) {
-    const isModule = texts[index - 1] === '-m' && CODE_MODULE.test(text);
-    if (isModule || /^(?:--\w+=)?data:/.test(text) || /^-M.*[;(\s]/s.test(text))
+  for (const text of texts) {
+    if (/^(?:--\w+=)?data:/.test(text) || /^-M.*[;(\s]/s.test(text))
       findings.addOpaque('inline_code', text);
     if (STDIN_FILE.test(text)) findings.addOpaque('decoded_script', path);
   }

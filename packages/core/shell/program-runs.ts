@@ -3,6 +3,7 @@ import { shownText } from './findings.ts';
 import { noteHiddenCode } from './hidden-code.ts';
 import { type Argument, parseArguments } from './options.ts';
 import { ANY_PROGRAM, programSpec } from './programs/index.ts';
+import { pythonModule, runModule } from './python-module.ts';
 import { inputTexts } from './script-input.ts';
 import type { ScriptOutline } from './script-outline.ts';
 import { SPECIAL_RUNS } from './special-runs.ts';
@@ -160,6 +161,8 @@ function useRest(outline: ScriptOutline, run: NamedRun, rest: readonly Argument[
 function runInterpreter(outline: ScriptOutline, run: NamedRun, read: ReadArguments): void {
   const { parsed, spec } = read;
   const { findings } = outline;
+  const module = spec === programSpec('python') ? pythonModule(run.args) : undefined;
+  if (module !== undefined) return runModule(outline, run, module);
   useArguments(outline, run, read);
   const hasCode = parsed.values.some(({ role }) => role === 'code');
   if (hasCode || spec.replacesFirst?.some((flag) => parsed.flags.includes(flag)) === true) return;

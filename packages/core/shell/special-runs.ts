@@ -4,40 +4,10 @@ import { BUILTIN_RUNS, type SpecialRun } from './builtin-runs.ts';
 import { compose, container } from './container-run.ts';
 import { git } from './git-run.ts';
 import { LIST_RUNS } from './list-runs.ts';
-import { parseArguments } from './options.ts';
+import { PACKAGE_RUNS } from './package-runs.ts';
 import { programSpec } from './programs/index.ts';
 import { TRANSFER_RUNS } from './transfer-runs.ts';
 import { joinedTexts, useArgument, useArguments, useValues } from './use-arguments.ts';
-
-const RUNNERS: ReadonlyMap<string, RegExp> = new Map([
-  ['npm', /^(?:exec|x)$/],
-  ['pnpm', /^(?:exec|dlx)$/],
-  ['yarn', /^(?:exec|dlx)$/],
-  ['bun', /^(?:x)$/],
-  ['uv', /^(?:run)$/],
-  ['poetry', /^(?:run)$/],
-  ['pipenv', /^(?:run)$/],
-  ['hatch', /^(?:run)$/],
-  ['pdm', /^(?:run)$/],
-  ['rye', /^(?:run)$/],
-  ['bundle', /^(?:exec)$/],
-]);
-
-/** `npm exec x`, `uv run x`: a program behind a command. */
-const packageRun: SpecialRun = (outline, run) => {
-  const { name } = run;
-  const spec = programSpec(name);
-  const own = parseArguments(run.args, spec, { stopsAtOperand: true });
-  useValues(outline, run, own);
-  const [command, ...words] = run.args.slice(own.operandsAt);
-  if (command === undefined) return;
-  const isRun = command.texts.some((text) => RUNNERS.get(name)?.test(text) === true);
-  if (!isRun) return useArguments(outline, run, { spec, parsed: parseArguments(words, spec) });
-  const inner = parseArguments(words, spec, { stopsAtOperand: true });
-  useValues(outline, run, inner);
-  const args = words.slice(inner.operandsAt);
-  if (args.length > 0) outline.run({ ...run, args, isWrapped: true });
-};
 
 /** Puts its words together, and gives them to a shell. */
 const watch: SpecialRun = (outline, run, parsed) => {
@@ -72,6 +42,27 @@ const link: SpecialRun = (outline, run, parsed) => {
   }
 };
 
+/** Stop before there is a program, or print something. */
+const COMPILES_NOTHING = /^(?:-E|-MM?|-fsyntax-only|--?version|--help|-###|-print-.*|-dump.*)$/;
+
+/** A compiler that is not told by `-o` names the file itself. */
+const compile: SpecialRun = (outline, run, parsed) => {
+  useArguments(outline, run, { spec: programSpec(run.name), parsed });
+  const { flags } = parsed;
+  const isNamed = flags.includes('-o') || flags.some((flag) => COMPILES_NOTHING.test(flag));
+  const texts = parsed.operands.flatMap((operand) => operand.texts);
+  for (const text of texts.filter((one) => one.startsWith('@')))
+    useArgument(outline, run, {
+      role: 'instructions',
+      argument: { texts: [text.slice(1)], isProse: false },
+    });
+  if (isNamed || texts.length === 0) return;
+  const end = flags.includes('-c') ? '.o' : flags.includes('-S') ? '.s' : undefined;
+  const names = texts.map((text) => text.replace(/^.*\//s, '').replace(/\.\w+$/, ''));
+  for (const file of end === undefined ? ['a.out'] : names.map((name) => name + end))
+    outline.findings.add('write', file, run.folders);
+};
+
 /** `flock FILE -c 'command'`. */
 const flock: SpecialRun = (outline, run, parsed) => {
   useValues(outline, run, parsed);
@@ -88,11 +79,12 @@ export const SPECIAL_RUNS: ReadonlyMap<string, SpecialRun> = new Map<string, Spe
   ...LIST_RUNS,
   ...ARCHIVE_RUNS,
   ...TRANSFER_RUNS,
+  ...PACKAGE_RUNS,
   ['git', git],
-  ...[...RUNNERS.keys()].map((name) => [name, packageRun] as const),
   ['watch', watch],
   ['flock', flock],
   ['ln', link],
+  ...'gcc g++ cc c++ clang clang++'.split(' ').map((name) => [name, compile] as const),
   ['docker', container],
   ['podman', container],
   ['nerdctl', container],

@@ -264,6 +264,7 @@ export const DEVELOPMENT_SPECS = specsOf({
     hasLongDashes: true,
     values: {
       '-o -MF -d': 'write',
+      '-wrapper -fplugin -specs': 'code',
       '-I -L -isystem -include -T -cp -classpath -L --out-dir': 'read',
       '-D -U -x -l -MT -MQ -target -arch --edition --crate-type --crate-name -C --cfg --emit --extern --release -source':
         'none',
