@@ -17,12 +17,12 @@ const RUNTIME = /^(?:node|nodejs|bun)$/;
 const COMMAND_LENGTH_MAX = 16_384;
 
 /**
- * A hook that cannot start, crashes or is killed lets the tool run in Codex, and in old versions of Claude
- * Code: only exit code 2 with a reason refuses everywhere.
+ * A hook that cannot start, crashes or is killed lets the tool run in Codex, in Gemini CLI and in old versions
+ * of Claude Code: only exit code 2 with a reason refuses everywhere. It names no variable, because Gemini CLI
+ * puts those of its own environment in place of `$NAME`, also between quotes.
  */
 const GUARD =
-  '"$@"; code=$?; case $code in 0|2) exit $code;; esac; echo "Subluminal could not decide (exit code $code). Run sub doctor to see why." >&2; exit 2';
-
+  '"$@"; case $? in 0) exit 0;; 2) exit 2;; *) echo "Subluminal could not decide (exit code $?). Run sub doctor to see why." >&2; exit 2;; esac';
 /**
  * The environment of a hook may come from a project: NODE_OPTIONS would make it say yes, HOME would lead
  * it to another policy. So it starts with an empty one.

@@ -277,6 +277,11 @@ test.each([
   expect(ended.stderr.toString()).toMatch(stderr);
 });
 
+test('a hook names no variable that its client would put a value in place of', () => {
+  const text = hookCommand('gemini-cli', { program: ['/opt/node', '/opt/sub.mjs'], homes: {} });
+  expect(text).not.toMatch(/\$(?:\w|\{)/);
+});
+
 test.each(['', 'sub', 'sub status', 'echo sub hooks', 'my-sub hook codex', 'sub hook', 7])(
   '%j is no hook of ours',
   (command) => {
