@@ -263,7 +263,17 @@ describe('which agent', () => {
     const { code, stderr } = await machine.sub('wrap', '--', script('my-agent'));
     expect(code).toBe(2);
     expect(stderr).toContain('[SUB_CLIENT_UNKNOWN]');
-    for (const name of ['claude-code', 'codex', 'cursor', 'vscode', 'windsurf', 'zed', 'custom']) {
+    for (const name of [
+      'claude-code',
+      'codex',
+      'copilot-cli',
+      'cursor',
+      'gemini-cli',
+      'vscode',
+      'windsurf',
+      'zed',
+      'custom',
+    ]) {
       expect(stderr).toContain(name);
     }
   });

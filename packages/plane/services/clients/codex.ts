@@ -3,7 +3,7 @@ import { readRegularFile } from '../../os/index.ts';
 import { flagValues } from './command-line-flags.ts';
 import { createClient } from './create-client.ts';
 import { loginByHand } from './own-login.ts';
-import { folderFromVariable, foldersAbove, realPath, repositoryOf } from './project-folders.ts';
+import { folderFromVariable, foldersInRepository } from './project-folders.ts';
 import type { ClientPlace, CommandLine } from './types.ts';
 
 const PROFILE_BYTES_MAX = 1_048_576;
@@ -35,20 +35,12 @@ export const codex = createClient({
   format: 'toml',
   userFiles: (place) => [join(homeOf(place), 'config.toml')],
   projectFiles: ['.codex/config.toml'],
-  projectsAbove: foldersOfRepository,
+  projectsAbove: ({ project }) => foldersInRepository(project),
   serversBeside: serversOnLine,
   folders: (place) => [homeOf(place)],
   inside: [['mcp_servers']],
   containers: () => [{ path: ['mcp_servers'] }],
 });
-
-/** Those between the top of the repository and the project. */
-function foldersOfRepository(place: ClientPlace): readonly string[] {
-  const project = realPath(place.project);
-  const above = foldersAbove(project);
-  const top = above.indexOf(repositoryOf(project) ?? '');
-  return top === -1 ? [] : above.slice(top);
-}
 
 function homeOf(place: ClientPlace): string {
   return folderFromVariable(place, 'CODEX_HOME', join(place.userHome, '.codex'));

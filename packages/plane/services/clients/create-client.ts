@@ -46,6 +46,8 @@ interface ClientLayout
   /** The format of all its files. */
   readonly format: Format;
   userFiles(place: ClientPlace): readonly string[];
+  /** Those of `projectFiles` that other clients read as well: they are no trace of this one. */
+  readonly sharedFiles?: readonly string[];
   /** Folders above the project whose `projectFiles` count too, those that win last. */
   projectsAbove?(place: ClientPlace): readonly string[];
   /** Folders that only this client makes. */
@@ -74,13 +76,16 @@ export function createClient(layout: ClientLayout): Client {
     ...layout,
     isStartedBy: (command) => isStartedBy(layout, command),
     files,
-    detect: (place) =>
-      [...layout.folders(place), ...files(place).map(({ path }) => path)].some((path) =>
-        existsSync(path),
-      ),
+    detect: (place) => [...layout.folders(place), ...ownFiles(layout, place)].some(existsSync),
     read: (file, text) => readConfig(layout, file, text),
     plan: (config, chosen, call) => planChange({ config, chosen, call, inside: layout.inside }),
   };
+}
+
+function ownFiles(layout: ClientLayout, place: ClientPlace): readonly string[] {
+  const { sharedFiles = [] } = layout;
+  const paths = filesOf(layout, place).map(({ path }) => path);
+  return paths.filter((path) => !sharedFiles.some((name) => path.endsWith(`/${name}`)));
 }
 
 /** In the home of the user, a file of the project may be that of the user: then it is the user's, once. */

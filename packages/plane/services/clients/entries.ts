@@ -27,13 +27,16 @@ export function readEntry(
   const { command, args, env, at } = commandIn(server, own);
   const started =
     typeof command === 'string' ? readShimCommand(command, isTexts(args) ? args : []) : undefined;
+  const isByAddress = remoteKeys.winsOverCommand === true && hasAddress(server);
   const barred =
-    typeof command === 'string'
+    typeof command === 'string' && !isByAddress
       ? (obstacleIn(name, env) ??
         conflictingType(server, command) ??
         (started && obstacleBehind(started.serverOnly ?? [], env)))
       : undefined;
-  const transport = transportOf(server, { command, args, obstacle: barred });
+  const transport = isByAddress
+    ? 'remote'
+    : transportOf(server, { command, args, obstacle: barred });
   const read = transport === 'remote' ? readRemote(server, own, remoteKeys) : undefined;
   const obstacle =
     transport === 'remote'
@@ -155,7 +158,7 @@ export function obstacleIn(name: string, env: unknown): string | undefined {
   if (name === '') return 'it has no name';
   if (name.length > NAME_LENGTH_MAX) return 'its name is too long';
   // Clients expand variables in arguments: it would run under another name than policies know.
-  if (name.includes('${') || name.includes('\0')) return 'its name cannot be handed on';
+  if (/\$[\w{]/.test(name) || name.includes('\0')) return 'its name cannot be handed on';
   const names = isObject(env) ? Object.keys(env).filter((one) => isHazard(one, env[one])) : [];
   if (names.length === 0) return undefined;
   const first = names[0] ?? '';

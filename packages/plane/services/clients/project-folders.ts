@@ -23,6 +23,14 @@ export function repositoryOf(folder: string): string | undefined {
   return [...foldersAbove(folder), folder].findLast((one) => existsSync(join(one, '.git')));
 }
 
+/** Those above a folder, from the top of its repository on. */
+export function foldersInRepository(folder: string): readonly string[] {
+  const project = realPath(folder);
+  const above = foldersAbove(project);
+  const top = above.indexOf(repositoryOf(project) ?? '');
+  return top === -1 ? [] : above.slice(top);
+}
+
 /**
  * The paths under which Claude Code may keep the settings of a folder: today the top of its repository,
  * that of the main checkout for further worktrees, and formerly the folder itself.

@@ -42,6 +42,10 @@ describe('a client is recognized by the command that starts it', () => {
     ['claude-desktop', ['claude-desktop']],
     ['codex', ['codex', 'exec', 'x']],
     ['codex', ['npx', '@openai/codex']],
+    ['copilot-cli', ['copilot', '-p', 'x']],
+    ['copilot-cli', ['npx', '@github/copilot@1.0.102']],
+    ['gemini-cli', ['gemini', '-p', 'x']],
+    ['gemini-cli', ['npx', '-y', '@google/gemini-cli']],
     ['cursor', ['cursor', '.']],
     ['cursor', ['/Applications/Cursor.app/Contents/Resources/app/bin/code']],
     ['vscode', ['code', '--wait']],
@@ -87,7 +91,19 @@ describe('configs are found', () => {
     ['claude-code', ['user /home/u/.claude.json', 'project /projects/app/.mcp.json']],
     ['claude-desktop', ['user /home/u/.config/Claude/claude_desktop_config.json']],
     ['codex', ['user /home/u/.codex/config.toml', 'project /projects/app/.codex/config.toml']],
+    [
+      'copilot-cli',
+      [
+        'user /home/u/.copilot/mcp-config.json',
+        'project /projects/app/.github/mcp.json',
+        'project /projects/app/.mcp.json',
+      ],
+    ],
     ['cursor', ['user /home/u/.cursor/mcp.json', 'project /projects/app/.cursor/mcp.json']],
+    [
+      'gemini-cli',
+      ['user /home/u/.gemini/settings.json', 'project /projects/app/.gemini/settings.json'],
+    ],
     [
       'vscode',
       [
@@ -127,12 +143,17 @@ describe('configs are found', () => {
   });
 
   test('where the environment has moved them', () => {
-    const env = { XDG_CONFIG_HOME: '/xdg', CLAUDE_CONFIG_DIR: '/claude', CODEX_HOME: '/codex' };
+    const env = {
+      ...{ XDG_CONFIG_HOME: '/xdg', CLAUDE_CONFIG_DIR: '/claude', CODEX_HOME: '/codex' },
+      ...{ COPILOT_HOME: '/copilot', GEMINI_CLI_HOME: '/gemini' },
+    };
     const place = { ...LINUX, env };
     expect(pathsOf('zed', place)[0]).toBe('user /xdg/zed/settings.json');
     expect(pathsOf('vscode', place)[1]).toBe('user /xdg/Code/User/mcp.json');
     expect(pathsOf('claude-code', place)[0]).toBe('user /claude/.claude.json');
     expect(pathsOf('codex', place)[0]).toBe('user /codex/config.toml');
+    expect(pathsOf('copilot-cli', place)[0]).toBe('user /copilot/mcp-config.json');
+    expect(pathsOf('gemini-cli', place)[0]).toBe('user /gemini/.gemini/settings.json');
     expect(pathsOf('zed', { ...LINUX, env: { XDG_CONFIG_HOME: 'relative' } })[0]).toBe(
       'user /home/u/.config/zed/settings.json',
     );
@@ -175,6 +196,14 @@ test('a client is there when it has left a trace', () => {
     writeFileSync(file.path, '');
     expect(client.detect(place)).toBe(true);
   }
+});
+
+test('a file that several clients read is no trace of each', () => {
+  const [userHome, project] = [temporaryFolder(), temporaryFolder()];
+  const place = { ...LINUX, userHome, project };
+  writeFileSync(join(project, '.mcp.json'), '{}');
+  expect(clientOf('claude-code').detect(place)).toBe(true);
+  expect(clientOf('copilot-cli').detect(place)).toBe(false);
 });
 
 describe('servers are read', () => {
@@ -238,6 +267,39 @@ describe('servers are read', () => {
     ]);
     expect(found.at(-1)?.path).toEqual(['profiles', 'q', 'settings', 'context_servers', 'e']);
     for (const { obstacle } of found.slice(1)) expect(obstacle).toContain('move it to');
+  });
+
+  test('as the settings of Gemini CLI have them: some left out, one as a whole command line', () => {
+    const servers = { a: { command: 'x' }, b: { command: 'y' } };
+    const mcp = { excluded: ['b', 7], serverCommand: 'mine --token hunter' };
+    const text = JSON.stringify({ mcpServers: servers, mcp });
+    const found = entriesOf('gemini-cli', text);
+    expect(found.map(({ name, isDisabled, transport }) => [name, isDisabled, transport])).toEqual([
+      ['a', false, 'stdio'],
+      ['b', true, 'stdio'],
+      ['mcp.serverCommand', false, 'unknown'],
+    ]);
+    expect(found[2]?.obstacle).toContain('move it to `mcpServers`');
+  });
+
+  test('by its address where Gemini CLI finds a command as well', () => {
+    const servers = { a: { command: 'x', args: 7, url: 'https://mcp.example/a' } };
+    const config = readAs('gemini-cli', JSON.stringify({ mcpServers: servers }));
+    if (config.kind === 'failure') throw new Error(config.message);
+    const { entries } = config;
+    expect(entries).toMatchObject([
+      { transport: 'remote', remote: { url: 'https://mcp.example/a' } },
+    ]);
+    const call = { program: ['/opt/node', '/opt/sub.mjs'], flags: [] };
+    const { text } = clientOf('gemini-cli').plan(config, entries, call);
+    expect(JSON.parse(text)).toEqual({
+      mcpServers: {
+        a: {
+          command: '/opt/node',
+          args: ['/opt/sub.mjs', 'shim', '--server-name', 'a', '--url', 'https://mcp.example/a'],
+        },
+      },
+    });
   });
 
   test('and an entry with an envFile is marked', () => {

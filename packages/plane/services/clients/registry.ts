@@ -3,8 +3,10 @@ import type { Client as EventClient } from '@subluminal/contracts';
 import { claudeCode } from './claude-code.ts';
 import { claudeDesktop } from './claude-desktop.ts';
 import { codex } from './codex.ts';
+import { copilotCli } from './copilot-cli.ts';
 import { cursor } from './cursor.ts';
 import { custom } from './custom.ts';
+import { geminiCli } from './gemini-cli.ts';
 import type { Client, ClientId } from './types.ts';
 import { vscode } from './vscode.ts';
 import { windsurf } from './windsurf.ts';
@@ -15,7 +17,9 @@ export const CLIENTS: readonly Client[] = [
   claudeCode,
   claudeDesktop,
   codex,
+  copilotCli,
   cursor,
+  geminiCli,
   vscode,
   windsurf,
   zed,

@@ -76,6 +76,8 @@ export interface RemoteKeys {
   readonly refused: {
     readonly [key: string]: string | ((name: string, value: unknown) => string);
   };
+  /** Of an entry with a command and an address, the client takes the address. */
+  readonly winsOverCommand?: true;
   /** Why the client reaches no server by an address in its files. */
   readonly unread?: string;
 }
@@ -110,9 +112,9 @@ export interface RemoteHeader {
   readonly path?: ValuePath;
 }
 
-/** A reference such as `${NAME}`. What it stands for, and its default, are not kept. */
+/** A reference such as `${NAME}`, or `$NAME` (`bare`). What it stands for, and its default, are not kept. */
 export interface Variable {
-  readonly syntax: 'plain' | 'env' | 'input';
+  readonly syntax: 'plain' | 'bare' | 'env' | 'input';
   readonly name: string;
   readonly hasDefault: boolean;
 }

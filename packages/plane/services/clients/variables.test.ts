@@ -31,7 +31,9 @@ test.each([
   ['claude-code', ['PLAIN', 'TOKEN']],
   ['claude-desktop', []],
   ['codex', []],
+  ['copilot-cli', ['PLAIN', 'BARE', 'TOKEN']],
   ['cursor', ['PREFIXED', 'KEY', 'FOLDER']],
+  ['gemini-cli', ['PLAIN', 'BARE', 'TOKEN']],
   ['vscode', ['PREFIXED', 'KEY', 'FOLDER']],
   ['windsurf', ['PREFIXED', 'KEY', 'FOLDER']],
   ['zed', []],
@@ -73,6 +75,8 @@ test('each client expands its own syntax, and nothing else', () => {
     command: '${BIN:-npx}',
     args: ['${PLAIN}', 'q', ...kept],
   });
+  const gemini = expandText('$BARE/${PLAIN}$BAREST', { ...clientOf('gemini-cli') }, env);
+  expect(gemini).toBe('never/p$BAREST');
   expect(expandedEntry(entryOf('codex'), { ...clientOf('codex') }, env)).toEqual({
     command: '${BIN:-npx}',
     args: ['${PLAIN}', '${env:PREFIXED}', ...kept],
@@ -119,6 +123,13 @@ describe('a word that a client may have made of a written one', () => {
     ['${workspaceFolder}', 'anything', false],
   ])('%j as %j: %j', (written, word, may) => {
     expect(mayExpandTo(written, word, claude)).toBe(may);
+  });
+
+  test('may have a variable without braces in it', () => {
+    const gemini = { ...clientOf('gemini-cli'), env: { A: 'set' } };
+    expect(mayExpandTo('$A/$UNSET.y', 'set/anything.y', gemini)).toBe(true);
+    expect(mayExpandTo('$A/x', 'other/x', gemini)).toBe(false);
+    expect(mayExpandTo('$A/x', 'set/x', claude)).toBe(false);
   });
 
   test('is the same word where the client expands nothing', () => {

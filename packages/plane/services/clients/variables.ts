@@ -6,7 +6,7 @@ import type { Client, ServerEntry, Variable } from './types.ts';
 /** The references that a client expands; Codex, Zed and Claude Desktop expand none. */
 type Expands = Pick<Client, 'expands'>;
 
-const REFERENCE = /\$\{([^{}]{1,1024})\}/g;
+const REFERENCE = /\$(?:\{[^{}]{1,1024}\}|[A-Za-z_][A-Za-z0-9_]{0,127})/g;
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** Names that editors give a meaning of their own, in the place of a variable. */
 const PREDEFINED: ReadonlySet<string> = new Set([
@@ -20,7 +20,12 @@ interface Reference extends Variable {
   readonly fallback: string | undefined;
 }
 
-function parseReference(inner: string): Reference | undefined {
+/** `${NAME}`, or `$NAME`. */
+function parseReference(whole: string): Reference | undefined {
+  if (!whole.startsWith('${')) {
+    return { syntax: 'bare', name: whole.slice(1), hasDefault: false, fallback: undefined };
+  }
+  const inner = whole.slice(2, -1);
   const [, prefix, rest = ''] = /^(?:(env|input):)?([^]*)$/.exec(inner) ?? [];
   if (prefix === 'input' || prefix === 'env') {
     return { syntax: prefix, name: rest, hasDefault: false, fallback: undefined };
@@ -36,8 +41,8 @@ function parseReference(inner: string): Reference | undefined {
 export function variablesIn(...values: readonly unknown[]): readonly Variable[] {
   const found = new Map<string, Variable>();
   for (const text of textsIn(values, 0)) {
-    for (const [whole, inner = ''] of text.matchAll(REFERENCE)) {
-      const reference = parseReference(inner);
+    for (const [whole] of text.matchAll(REFERENCE)) {
+      const reference = parseReference(whole);
       if (reference === undefined || found.size >= VARIABLES_MAX) continue;
       const { syntax, name, hasDefault } = reference;
       found.set(whole, { syntax, name, hasDefault });
@@ -71,8 +76,8 @@ export function unresolved(
  * secrets and must not be printed or written. A reference without a value stays as it is.
  */
 export function expandText(text: string, { expands }: Expands, env: ProcessEnvironment): string {
-  return text.replace(REFERENCE, (whole, inner: string) => {
-    const reference = parseReference(inner);
+  return text.replace(REFERENCE, (whole) => {
+    const reference = parseReference(whole);
     if (reference === undefined || !expands.includes(reference.syntax)) return whole;
     if (reference.syntax === 'input') return whole;
     return env[reference.name] ?? reference.fallback ?? whole;
@@ -90,10 +95,11 @@ interface Expanding extends Expands {
 export function mayExpandTo(written: string, word: string, { expands, env }: Expanding): boolean {
   const pattern = written
     .split(REFERENCE_KEPT)
-    .map((part) => {
-      const [, inner = ''] = REFERENCE_ALONE.exec(part) ?? [];
-      if (PREDEFINED.has(inner) && expands.includes('env')) return '[^]*';
-      const reference = parseReference(inner);
+    .map((part, at) => {
+      // What was split at stands between the other parts.
+      if (at % 2 === 0) return escapePattern(part);
+      if (PREDEFINED.has(part.slice(2, -1)) && expands.includes('env')) return '[^]*';
+      const reference = parseReference(part);
       if (reference === undefined || !expands.includes(reference.syntax))
         return escapePattern(part);
       const value = reference.syntax === 'input' ? undefined : env[reference.name];
@@ -103,8 +109,7 @@ export function mayExpandTo(written: string, word: string, { expands, env }: Exp
   return new RegExp(`^${pattern}$`).test(word);
 }
 
-const REFERENCE_KEPT = /(\$\{[^{}]{1,1024}\})/;
-const REFERENCE_ALONE = /^\$\{([^{}]{1,1024})\}$/;
+const REFERENCE_KEPT = new RegExp(`(${REFERENCE.source})`);
 
 /** A text as a regular expression that matches nothing else. */
 export function escapePattern(text: string): string {

@@ -49,7 +49,7 @@ export function findConfigs({ place, clients, configPath }: ConfigSearch): Confi
   const [first = clientOf('custom')] = clients;
   const wanted: readonly ConfigToRead[] =
     configPath === undefined
-      ? clients.flatMap((client) => client.files(place).map((file) => ({ ...file, client })))
+      ? filesOf(clients, place)
       : [namedConfig(first, resolve(configPath), place)];
   for (const { client, ...one } of wanted) {
     looked.push(one.path);
@@ -61,6 +61,17 @@ export function findConfigs({ place, clients, configPath }: ConfigSearch): Confi
     }
   }
   return { found, problems, looked };
+}
+
+/** A file that two clients read is that of the first. */
+function filesOf(clients: readonly Client[], place: ClientPlace): readonly ConfigToRead[] {
+  const files = new Map<string, ConfigToRead>();
+  for (const client of clients) {
+    for (const file of client.files(place)) {
+      if (!files.has(file.path)) files.set(file.path, { ...file, client });
+    }
+  }
+  return [...files.values()];
 }
 
 /** Without a format: by what the file itself looks like. */

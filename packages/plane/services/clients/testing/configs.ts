@@ -65,7 +65,7 @@ const servers: fc.Arbitrary<readonly Server[]> = fc.uniqueArray(
 
 /** What can be handed on; and `__proto__` is no name in a plain object. */
 function isUsable(name: string): boolean {
-  return name !== '' && name !== '__proto__' && !/\0|\$\{/.test(name);
+  return name !== '' && name !== '__proto__' && !/\0|\$[\w{]/.test(name);
 }
 
 const style: fc.Arbitrary<Style> = fc.record({

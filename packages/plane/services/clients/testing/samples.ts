@@ -125,6 +125,59 @@ trust_level = "trusted"
     ],
   },
   {
+    client: 'copilot-cli',
+    scope: 'user',
+    path: '/home/u/.copilot/mcp-config.json',
+    format: 'jsonc',
+    text: `{
+  "mcpServers": {
+    "files": {
+      "tools": [
+        "*"
+      ],
+      "type": "local",
+      "command": "npx",
+      "args": ["-y", "@modelcontextprotocol/server-filesystem", "/tmp"],
+      "env": { "KEY": "$KEY", "OTHER": "hunter5" }
+    },
+    "far": { "tools": ["*"], "type": "http", "url": "https://mcp.example.com/mcp", "headers": { "X": "hunter6" } }
+  }
+}
+`,
+    found: [
+      ['files', 'stdio', NPX],
+      ['far', 'remote', []],
+    ],
+  },
+  {
+    client: 'gemini-cli',
+    scope: 'user',
+    path: '/home/u/.gemini/settings.json',
+    format: 'jsonc',
+    text: `{
+  // mine
+  "security": { "auth": { "selectedType": "gemini-api-key" } },
+  "mcp": { "excluded": ["old"] },
+  "mcpServers": {
+    "files": {
+      "command": "npx",
+      "args": ["-y", "@modelcontextprotocol/server-filesystem", "/tmp"],
+      "env": { "API_KEY": "$MY_TOKEN", "LEVEL": "hunter7" },
+      "trust": false
+    },
+    "old": { "command": "old-mcp", "timeout": 30000 },
+    "far": { "httpUrl": "https://mcp.example.com/mcp" }
+  },
+  "hooks": { "BeforeTool": [{ "matcher": ".*", "hooks": [{ "type": "command", "command": "mine" }] }] }
+}
+`,
+    found: [
+      ['files', 'stdio', NPX],
+      ['old', 'stdio', ['old-mcp']],
+      ['far', 'remote', []],
+    ],
+  },
+  {
     client: 'cursor',
     scope: 'project',
     path: '/projects/app/.cursor/mcp.json',
