@@ -49,6 +49,27 @@ test('a client without hooks is named, with what puts them in', async () => {
   });
 });
 
+test('a client that takes hooks from its settings alone is named as such', async () => {
+  put(join(machine.userHome, '.gemini', 'settings.json'), '{}');
+  expect(await look()).toMatchObject({
+    level: 'warn',
+    text: 'Gemini CLI: own tools and prompts not governed: it takes hooks from its settings alone',
+    fix: 'Put hooks in: `sub import gemini-cli --hooks`.',
+  });
+});
+
+test.each([
+  ['enabled', false],
+  ['disabled', ['mine', 'subluminal']],
+])('a project of Gemini CLI that has `hooksConfig.%s` is found', async (key, value) => {
+  await install('gemini-cli');
+  expect((await look()).level).toBe('ok');
+  const hooksConfig = { [key]: value };
+  put(join(machine.cwd, '.gemini', 'settings.json'), JSON.stringify({ hooksConfig }));
+  const { level, more = [] } = await look();
+  expect([level, more[0]]).toEqual(['broken', expect.stringContaining('called')]);
+});
+
 test('hooks that are in place are fine, and what they do not hold against is told', async () => {
   await install('claude-code');
   const { level, text, more = [] } = await look();

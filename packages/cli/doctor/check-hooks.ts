@@ -22,10 +22,12 @@ function findingOf(found: readonly HookStatus[], text: string): Finding {
     const commands = faulty.map((client) => `\`sub import ${client} --hooks\``);
     return broken(text, `Mend what is named, or put the hooks in anew: ${commands.join(', ')}.`);
   }
-  const open = found.filter(({ state }) => state === 'session').map(({ client }) => client);
+  const open = found.filter(({ state }) => state === 'session' || state === 'absent');
   if (open.length === 0) return ok(text);
-  const commands = open.map((client) => `\`sub import ${client} --hooks\``);
-  return warn(text, `Start them by \`sub run\`, or put hooks in: ${commands.join(', ')}.`);
+  const commands = open.map(({ client }) => `\`sub import ${client} --hooks\``).join(', ');
+  const isStartable = open.every(({ state }) => state === 'session');
+  const fix = isStartable ? 'Start them by `sub run`, or put hooks in' : 'Put hooks in';
+  return warn(text, `${fix}: ${commands}.`);
 }
 
 function stateText(status: HookStatus): string {
@@ -46,6 +48,7 @@ export function hookWords({
     installed: `own tools and prompts governed by ${isManaged ? 'managed ' : ''}hooks in ${where}`,
     faulty: `own tools and prompts NOT all governed by the hooks in ${where}`,
     session: 'own tools and prompts governed by `sub run` and `sub wrap` only',
+    absent: 'own tools and prompts not governed: it takes hooks from its settings alone',
     none: 'own tools and prompts not governed: it has no hooks that sub knows',
   };
   return `${words[state]}${sandbox === undefined ? '' : `; ${sandboxWords(sandbox)}`}`;

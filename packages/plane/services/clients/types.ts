@@ -203,6 +203,9 @@ export interface RewrittenConfig {
   readonly settings?: SettingsRecord;
 }
 
+/** A part of a config that comes and goes by itself, with a record of its own. */
+export type ConfigPart = 'hooks' | 'sandbox';
+
 /** Hooks in the settings of a client; `block` where they are a text at the end of the file. */
 export interface HookChange {
   readonly block?: string;

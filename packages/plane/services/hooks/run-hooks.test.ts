@@ -1,7 +1,8 @@
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isFailure } from '@subluminal/contracts';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { openRunHooks } from './run-hooks.ts';
+import { hookAgent, openRunHooks } from './run-hooks.ts';
 import { openHookDesk } from './testing/hook-desk.ts';
 
 const OPEN = `policy_id: p
@@ -16,20 +17,22 @@ const CLOSED = OPEN.replace(
   '[{rule_id: r, kind: deny, enabled: true, severity: warn, match: {}, effect: {action: BLOCK}}]',
 );
 
-async function openHooks() {
-  const made = await openHookDesk({ policy: OPEN });
+function optionsFor(made: Awaited<ReturnType<typeof openHookDesk>>) {
   const { producer, hub, sink, config, paths, env, started, degraded } = made;
-  const hooks = await openRunHooks({
+  return {
     ...{ producer, hub, sink, config, paths, env },
     snapshot: started.snapshot,
     policyFiles: started.files,
     socketPath: join(paths.home, 'hooks.sock'),
-    takesPosts: true,
-    trustsPrompts: true,
     hasChannel: false,
     warn: () => {},
-    degraded: (reason) => void degraded.push(reason),
-  });
+    degraded: (reason: string) => void degraded.push(reason),
+  };
+}
+
+async function openHooks() {
+  const made = await openHookDesk({ policy: OPEN });
+  const hooks = await openRunHooks({ ...optionsFor(made), takesPosts: true, trustsPrompts: true });
   if (isFailure(hooks)) throw new Error(hooks.message);
   onTestFinished(() => void hooks.end());
   const post = async (body: object): Promise<string> => {
@@ -76,4 +79,35 @@ test('what ends with the run is counted, and nobody is answered after it', async
   await bash();
   expect((await hooks.end()).calls_total).toBe(1);
   await expect(bash()).rejects.toThrow('fetch failed');
+});
+
+test('a folder that the agent reads is there for as long as it runs', async () => {
+  const made = await openHookDesk({ policy: OPEN });
+  const path = join(made.paths.home, 'hooks.plugin');
+  mkdirSync(path);
+  writeFileSync(join(path, 'of a run that was killed'), '');
+  const begin = ({ command, env }: { command: readonly string[]; env: object }) => {
+    return { command, env: { ...env }, folder: { path, files: { 'hooks.json': '{}' } } };
+  };
+  const start = { ...optionsFor(made), command: ['agent'], cwd: made.cwd };
+  const agent = await hookAgent({ client: 'copilot-cli', begin }, start);
+  if (isFailure(agent)) throw new Error(agent.message);
+  expect(readdirSync(path)).toEqual(['hooks.json']);
+  expect(statSync(path).mode & 0o777).toBe(0o700);
+  expect(statSync(join(path, 'hooks.json')).mode & 0o777).toBe(0o600);
+  await agent.end();
+  expect(existsSync(path)).toBe(false);
+});
+
+test('an agent whose folder cannot be made is not started', async () => {
+  const made = await openHookDesk({ policy: OPEN });
+  const path = join(made.paths.home, 'none', 'hooks.plugin');
+  const begin = ({ command, env }: { command: readonly string[]; env: object }) => {
+    return { command, env: { ...env }, folder: { path, files: {} } };
+  };
+  const start = { ...optionsFor(made), command: ['agent'], cwd: made.cwd };
+  expect(await hookAgent({ client: 'copilot-cli', begin }, start)).toMatchObject({
+    code: 'SUB_FILE_WRITE',
+    message: expect.stringContaining('ENOENT') as unknown,
+  });
 });

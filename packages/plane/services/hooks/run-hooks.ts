@@ -1,7 +1,10 @@
 // The hooks of the agent of one run: listened for beside its hub, and decided by its policy.
-import { type Failure, isFailure, type ShimSummary } from '@subluminal/contracts';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Failure, failure, isFailure, type ShimSummary } from '@subluminal/contracts';
 import { dialectOf } from '@subluminal/core/hooks';
 import type { Snapshot } from '@subluminal/core/policy';
+import { systemCode, writePrivateFile } from '../../os/index.ts';
 import {
   followPolicy,
   POLICY_BROKEN,
@@ -9,7 +12,7 @@ import {
 } from '../../stores/policy/follow-policy.ts';
 import { CLIENT_HOOKS } from '../clients/hooks/registry.ts';
 import type { Hub } from '../hub/index.ts';
-import type { AgentHooks, AgentLaunch } from '../run/options.ts';
+import type { AgentHooks, AgentLaunch, LaunchFolder } from '../run/options.ts';
 import { sharedSink } from '../sink/index.ts';
 import { HOOK_LIMITS, type HookClient, HookDesk, type HookDeskOptions } from './hook-desk.ts';
 import { type HookListener, openHookListener } from './hook-listener.ts';
@@ -78,20 +81,38 @@ export async function hookAgent(
   if (isFailure(opened)) return opened;
   const { desk, listener } = opened;
   const { http } = listener;
-  const ready =
+  const ready: ReturnType<AgentHooks['begin']> =
     hooks === undefined || http === undefined
       ? { command, env }
       : hooks.begin({
           http: { ...http, url: `${http.url}/${hooks.client}` },
           ...{ socket, command, env, cwd },
         });
+  const folder = isFailure(ready) ? undefined : ready.folder;
+  const made = folder === undefined ? ready : (makeFolder(folder) ?? ready);
+  if (isFailure(made)) {
+    await opened.end();
+    return made;
+  }
   const end = (): Promise<ShimSummary> => {
     if (hooks !== undefined && !desk.hasHeard) start.degraded(silentWords(hooks.client));
+    if (folder !== undefined) rmSync(folder.path, { recursive: true, force: true });
     return opened.end();
   };
-  if (!isFailure(ready)) return { ...ready, hasHeard: () => desk.hasHeard, end: once(end) };
-  await opened.end();
-  return ready;
+  return { ...made, hasHeard: () => desk.hasHeard, end: once(end) };
+}
+
+/** What is in its place already was left by a run that was killed. */
+function makeFolder({ path, files }: LaunchFolder): Failure | undefined {
+  try {
+    rmSync(path, { recursive: true, force: true });
+    mkdirSync(path, { mode: 0o700 });
+    for (const [name, text] of Object.entries(files)) writePrivateFile(join(path, name), text);
+    return undefined;
+  } catch (cause) {
+    const message = `the hooks of the agent cannot be written to ${path} (${systemCode(cause)}).`;
+    return failure('SUB_FILE_WRITE', message, 'Free some space, or check the permissions.');
+  }
 }
 
 function silentWords(client: string): string {

@@ -96,12 +96,18 @@ export interface AgentLaunch {
   readonly command: readonly string[];
 }
 
+/** Private files that the agent reads, for as long as it runs. */
+export interface LaunchFolder {
+  readonly path: string;
+  readonly files: { readonly [name: string]: string };
+}
+
 /** How the hooks of the agent come to this run. */
 export interface AgentHooks {
   /** The id of the client that is started. */
   readonly client: string;
   /** The hooks are listened for, and nothing has started. A failure keeps the agent from starting. */
-  begin(told: HooksTold): AgentLaunch | Failure;
+  begin(told: HooksTold): (AgentLaunch & { readonly folder?: LaunchFolder }) | Failure;
 }
 
 export interface HooksTold extends AgentLaunch {

@@ -48,6 +48,11 @@ export function transitPathOf(runDir: string, runId: string): string {
   return besides(socketPathOf(runDir, runId));
 }
 
+/** What an agent reads whose hooks come to this socket; removed with it. */
+export function launchFolderOf(socketPath: string): string {
+  return socketPath.replace(/\.sock$/, '.plugin');
+}
+
 function besides(socketPath: string): string {
   return socketPath.replace(/\.sock$/, '.jsonl');
 }
@@ -75,6 +80,7 @@ export async function dropStaleSockets(runDir: string, nowMs: number): Promise<v
       if (!(await isStale(path, nowMs))) continue;
       rmSync(path, { force: true });
       rmSync(besides(path), { force: true });
+      rmSync(launchFolderOf(path), { recursive: true, force: true });
     }
   }
   const folder = shortTmpdir();

@@ -32,7 +32,7 @@ function started(
     env: { ...env },
   };
   const http = { url: 'http://127.0.0.1:4711/hooks/claude-code', token: 'sesame' };
-  const start = { http, socket: '/run/s', call: CALL, command, place, version };
+  const start = { http, socket: '/run/s.sock', call: CALL, command, place, version };
   const line = hooksOf(client)?.session?.(start);
   if (line === undefined) throw new Error('no hooks');
   return line;
@@ -96,7 +96,7 @@ describe('Claude Code', () => {
     const { hooks } = settingsOf(lineOf('claude-code', ['claude'], { version }));
     for (const [group] of Object.values(hooks)) {
       const read = readHookCommand(group?.hooks[0]?.command);
-      expect(read).toEqual({ client: 'claude-code', program: CALL.program, socket: '/run/s' });
+      expect(read).toEqual({ client: 'claude-code', program: CALL.program, socket: '/run/s.sock' });
     }
   });
 
@@ -174,7 +174,7 @@ describe('Codex', () => {
     const set = settingsOf(line);
     expect(line.command.slice(-2)).toEqual(['exec', 'go']);
     expect(set['features.hooks']).toBe(true);
-    const text = hookCommand('codex', CALL, '/run/s');
+    const text = hookCommand('codex', CALL, '/run/s.sock');
     expect(set['hooks.PreToolUse']).toEqual([
       { matcher: '*', hooks: [{ type: 'command', command: text, timeout: 86_400 }] },
     ]);
@@ -231,6 +231,42 @@ describe('Codex', () => {
     ['SessionEnd', '8b7ee55a98d26202c05f5636c95fb5c1b71e364315120dfdbd9f4c4443b17bb9'],
   ])('gives %s the hash that Codex gives it', (event, hash) => {
     expect(trustedHash(event, '/bin/x hook')).toBe(`sha256:${hash}`);
+  });
+});
+
+describe('Copilot CLI', () => {
+  test('gets a plugin for this session alone', () => {
+    const line = lineOf('copilot-cli', ['npx', '@github/copilot', '-p', 'go']);
+    const plugin = ['--plugin-dir', '/run/s.plugin'];
+    expect(line.command).toEqual(['npx', '@github/copilot', ...plugin, '-p', 'go']);
+    expect(line.folder?.path).toBe('/run/s.plugin');
+    const { 'plugin.json': manifest = '', 'hooks.json': text = '' } = line.folder?.files ?? {};
+    expect(JSON.parse(manifest)).toMatchObject({ name: 'subluminal', hooks: 'hooks.json' });
+    const bash = hookCommand('copilot-cli', CALL, '/run/s.sock');
+    expect(JSON.parse(text)).toMatchObject({
+      version: 1,
+      hooks: { PreToolUse: [{ type: 'command', bash, timeoutSec: 86_400 }] },
+    });
+  });
+
+  test.each([
+    ['', 'settings.json', '{"disableAllHooks": true}'],
+    ['', 'settings.local.json', '{ // mine\n"disableAllHooks": true}'],
+    ['', 'settings.json', '{'],
+    ['sub', 'settings.json', '{"disableAllHooks": true}'],
+  ])('is not started in %j where %s has %s', (at, name, text) => {
+    const path = join(folder, at, '.github', 'copilot', name);
+    mkdirSync(join(path, '..'), { recursive: true });
+    writeFileSync(path, text);
+    const line = started('copilot-cli', ['copilot', ...(at === '' ? [] : ['-C', at])]);
+    expect(isFailure(line) && line.message).toContain(path);
+  });
+
+  test('is started where the project has other settings', () => {
+    const path = join(folder, '.github', 'copilot', 'settings.json');
+    mkdirSync(join(path, '..'), { recursive: true });
+    writeFileSync(path, '{"disableAllHooks": false}');
+    expect(lineOf('copilot-cli', ['copilot']).command).toContain('--plugin-dir');
   });
 });
 

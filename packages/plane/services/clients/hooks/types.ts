@@ -1,6 +1,7 @@
 // The types of hooks: what stands in a client's settings, and what is put on its command line.
 import type { Failure } from '@subluminal/contracts';
-import type { ClientId, ClientPlace, Format, ValuePath } from '../types.ts';
+import type { LaunchFolder } from '../../run/options.ts';
+import type { ClientId, ClientPlace, ConfigPart, Format, ValuePath } from '../types.ts';
 
 /** How `sub hook` is started, whatever the environment of the client says. */
 export interface HookCall {
@@ -35,6 +36,8 @@ export interface HookFile {
   readonly client: ClientId;
   readonly path: string;
   readonly format: Format;
+  /** Servers of the client stand there, too: the hooks have a record of their own. */
+  readonly part?: ConfigPart;
 }
 
 /** What of a client is known about its hooks. */
@@ -47,6 +50,8 @@ export interface ClientHooks {
   readonly program: string;
   /** Its package on npm, whose version is that of the client. */
   readonly packageName: string;
+  /** By which its settings can disable them one by one. */
+  readonly hookName?: string;
   /** The first version that lets no tool run when a hook fails; none does without it. */
   readonly blocksSince?: string;
   /** Where the user's own hooks stand. */
@@ -88,4 +93,6 @@ export interface HookedStart {
 export interface HookedLine {
   readonly command: readonly string[];
   readonly env: { readonly [name: string]: string | undefined };
+  /** Has to be there for as long as the client runs. */
+  readonly folder?: LaunchFolder;
 }

@@ -15,10 +15,13 @@ export interface HookPolicy {
 }
 
 /** As it was written down: the file itself could have been changed by anybody. */
-export function recordedHooks({ path }: HookFile, store: ChangeStore): HookChange | undefined {
+export function recordedHooks(
+  { path, part }: HookFile,
+  store: ChangeStore,
+): HookChange | undefined {
   const read = readConfigFile(path);
   if (read.kind !== 'read') return undefined;
-  const found = readRecord(configKey(read.target), store.paths);
+  const found = readRecord(configKey(read.target, part), store.paths);
   return found.kind === 'record' ? found.record.hooks : undefined;
 }
 

@@ -18,9 +18,10 @@ export interface HookStatus {
   readonly title: string;
   /**
    * `installed`: in its settings. `faulty`: there, but some of them are not called. `session`: only by
-   * `sub run` and `sub wrap`. `none`: it has none.
+   * `sub run` and `sub wrap`. `absent`: it takes them from its settings alone, and has none of ours there.
+   * `none`: it has none.
    */
-  readonly state: 'installed' | 'faulty' | 'session' | 'none';
+  readonly state: 'installed' | 'faulty' | 'session' | 'absent' | 'none';
   /** The files that they stand in. */
   readonly paths: readonly string[];
   readonly isManaged: boolean;
@@ -69,7 +70,7 @@ function statusOf(client: Client, options: HookStatusOptions): HookStatus {
   const looks = [user, managed].flatMap((one) => one ?? []);
   const files = looks.filter(({ found }) => found.length > 0);
   if (files.length === 0) {
-    const state = hooks.session === undefined ? 'none' : 'session';
+    const state = hooks.session === undefined ? 'absent' : 'session';
     const problems = looks.flatMap((one) => one.problems);
     return { client: id, title, state, ...none, version, problems };
   }
@@ -178,9 +179,14 @@ function switchedOff(hooks: ClientHooks, options: HookStatusOptions): readonly s
     if (!isObject(value)) return [];
     if (value['disableAllHooks'] === true)
       return [`${path} has disableAllHooks: no hook is called.`];
-    const features = value['features'];
-    const isOff = isObject(features) && features['hooks'] === false;
-    return isOff ? [`${path} switches the feature hooks off: no hook is called.`] : [];
+    const { features, hooksConfig } = value;
+    const isOff =
+      (isObject(features) && features['hooks'] === false) ||
+      (isObject(hooksConfig) && hooksConfig['enabled'] === false);
+    if (isOff) return [`${path} switches the feature hooks off: no hook is called.`];
+    const disabled: unknown = isObject(hooksConfig) ? hooksConfig['disabled'] : undefined;
+    const isOurs = Array.isArray(disabled) && disabled.includes(hooks.hookName);
+    return isOurs ? [`${path} has ours among those that are disabled: they are not called.`] : [];
   });
 }
 

@@ -67,6 +67,15 @@ async function installed(options: HookOptions): Promise<readonly string[]> {
   return plan.files.map((file) => file.apply().kind);
 }
 
+async function importServers(id: string): Promise<readonly string[]> {
+  const paths = homePaths({ SUB_HOME: join(folder, 'sub') });
+  const client = clientOf(id);
+  const options = { ...optionsFor(id), paths, client, servers: [], userProfile: '' };
+  const plan = await planImport(options);
+  if (plan.kind === 'failure') throw new Error(plan.message);
+  return plan.files.map((file) => applyImport(file, options).kind);
+}
+
 async function restored(options: HookOptions): Promise<readonly string[]> {
   const paths = homePaths({ SUB_HOME: join(folder, 'sub') });
   const plan = await planRestore({ ...options, paths, isProjectOnly: false });
@@ -111,11 +120,13 @@ describe.each(CLIENT_HOOKS.map(({ client }) => client))('hooks of %s', (id) => {
   });
 
   test('are in a file of their own where there is none, which goes again', async () => {
+    const outer = dirname(dirname(fileOf(id)));
+    mkdirSync(outer, { recursive: true });
     await installed(optionsFor(id));
     expect(statSync(fileOf(id)).mode & 0o777).toBe(0o600);
     expect(readFileSync(fileOf(id), 'utf8')).toContain(` hook ${id}`);
     expect(await restored(optionsFor(id))).toEqual(['same hooks']);
-    expect(readdirSync(join(folder, 'home'))).toEqual([]);
+    expect(readdirSync(outer)).toEqual([]);
   });
 
   test('come out of a file that others have changed since', async () => {
@@ -285,6 +296,49 @@ test('a change that was killed before the file was made leaves nothing', async (
   expect(readdirSync(paths.backups)).toEqual([]);
 });
 
+describe('hooks and servers in one file of Gemini CLI', () => {
+  const GEMINI = 'gemini-cli';
+  const SETTINGS = `{
+\t// mine
+\t"mcpServers": { "files": {"command": "npx", "args": ["-y", "x"]},
+\t\t"far": { "httpUrl": "https://mcp.example/a" } },
+\t"hooks": { "BeforeTool": [ {"hooks": [{"type": "command", "command": "mine"}]} ] }
+}\r\n`;
+
+  test.each([[['servers', 'hooks']], [['hooks', 'servers']], [['servers', 'hooks', 'servers']]])(
+    'come and go byte for byte: %j',
+    async (steps) => {
+      write(fileOf(GEMINI), SETTINGS);
+      for (const step of steps) {
+        await (step === 'hooks' ? installed(optionsFor(GEMINI)) : importServers(GEMINI));
+      }
+      const text = readFileSync(fileOf(GEMINI), 'utf8');
+      expect(text.match(/"shim"/g)).toHaveLength(2);
+      expect(text.match(/ hook gemini-cli/g)).toHaveLength(5);
+      expect(await installed(optionsFor(GEMINI))).toEqual(['unchanged']);
+      expect(await importServers(GEMINI)).toEqual(['unchanged']);
+      await restored(optionsFor(GEMINI));
+      expect(readFileSync(fileOf(GEMINI), 'utf8')).toBe(SETTINGS);
+      expect(readdirSync(optionsFor(GEMINI).paths.backups)).toEqual([]);
+    },
+  );
+
+  test('come out of a file that others have changed since', async () => {
+    write(fileOf(GEMINI), SETTINGS);
+    await importServers(GEMINI);
+    await installed(optionsFor(GEMINI));
+    const changed = readFileSync(fileOf(GEMINI), 'utf8').replace('// mine', '"ui": {},');
+    writeFileSync(fileOf(GEMINI), changed);
+    await restored(optionsFor(GEMINI));
+    expect(readFileSync(fileOf(GEMINI), 'utf8')).toBe(SETTINGS.replace('// mine', '"ui": {},'));
+  });
+
+  test('are not for the settings of the machine, and that is said', async () => {
+    const plan = await planHooks({ ...optionsFor(GEMINI), isManaged: true });
+    expect(plan).toMatchObject({ files: [], problems: [{ code: 'SUB_CLIENT_HOOKS' }] });
+  });
+});
+
 describe('trust in Codex', () => {
   const CONFIG =
     '# mine\r\n[mcp_servers.files]\r\ncommand = "npx" # fast\r\nargs = ["-y", "x"]\r\n';
@@ -296,23 +350,14 @@ describe('trust in Codex', () => {
     return state;
   }
 
-  async function importServers(): Promise<readonly string[]> {
-    const paths = homePaths({ SUB_HOME: join(folder, 'sub') });
-    const client = clientOf('codex');
-    const options = { ...optionsFor('codex'), paths, client, servers: [], userProfile: '' };
-    const plan = await planImport(options);
-    if (plan.kind === 'failure') throw new Error(plan.message);
-    return plan.files.map((file) => applyImport(file, options).kind);
-  }
-
   test('is written beside governed servers, stays with the next import, and goes byte for byte', async () => {
     write(config(), CONFIG);
-    await importServers();
+    await importServers('codex');
     await installed(optionsFor('codex'));
     expect(trusted().untrusted).toContain('PreToolUse');
     expect(trusted().apply().kind).toBe('applied');
     expect(trusted().untrusted).toEqual([]);
-    expect(await importServers()).toEqual(['unchanged']);
+    expect(await importServers('codex')).toEqual(['unchanged']);
     expect(readFileSync(config(), 'utf8')).toContain('shim');
     expect(trusted().untrusted).toEqual([]);
     await restored(optionsFor('codex'));

@@ -72,8 +72,9 @@ export async function planHooks(options: HookOptions): Promise<HookPlan | Failur
   const files = options.policyPath === undefined ? adoptionStatus(options).files : [];
   const planned = options.clients.flatMap((client): readonly (HookImport | Failure)[] => {
     const hooks = hooksOf(client.id, options.isManaged);
-    const file = options.isManaged ? hooks?.managedFile?.(place) : hooks?.userFile(place);
-    if (hooks === undefined || file === undefined) return [];
+    if (hooks === undefined) return [];
+    const file = options.isManaged ? hooks.managedFile?.(place) : hooks.userFile(place);
+    if (file === undefined) return [unmanaged(client)];
     const present = recordedHooks(file, storeAt(options.paths));
     const path = options.policyPath ?? present?.policy;
     const { path: policy, note } = path === undefined ? policyOfServers(client, files) : { path };
@@ -112,7 +113,7 @@ function planFile(
   const read = readConfigFile(file.path);
   if (read.kind === 'failure') return withCode('SUB_CLIENT_CONFIG', read);
   const config = read.kind === 'missing' ? absentConfig(file.path, mode) : read;
-  const before = readPriorState(config, configKey(config.target), store);
+  const before = readPriorState(config, configKey(config.target, file.part), store);
   if (before.kind === 'failure') return withCode('SUB_CLIENT_RESTORE', before);
   const rewrite = (base: string) => {
     const made = rewritten(base, target);
@@ -141,6 +142,7 @@ function planFile(
         ...store,
         file: configFile,
         kind: 'import',
+        part: file.part,
         rewrite,
         newMode: mode,
       } as const;
@@ -185,6 +187,11 @@ function withBlock(
   const text = base.includes(block) ? base : `${base}${block}`;
   if (documentIn(text, format) !== undefined) return { text, changes: [], hooks };
   return unfit(path, 'it has settings of hooks or features already, or cannot be read.');
+}
+
+function unmanaged({ title }: Client): Failure {
+  const message = `No settings of the machine are known that would hold the hooks of ${title}.`;
+  return failure('SUB_CLIENT_HOOKS', message, 'Leave out --managed.');
 }
 
 function unfit(path: string, why: string): ConfigFailure {

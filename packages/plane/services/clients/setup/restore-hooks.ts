@@ -40,7 +40,7 @@ function strayIn(
   { store, known, redact, hooks }: StrayOptions & { readonly hooks: ClientHooks },
 ): readonly RestoreFile[] {
   const config = readConfigFile(file.path);
-  if (config.kind !== 'read' || known.has(configKey(config.target))) return [];
+  if (config.kind !== 'read' || known.has(configKey(config.target, file.part))) return [];
   const after = without(config.text, file, hooks);
   if (isFailure(after) || after === config.text) return [];
   const change = { before: config.text, after, change: {} };

@@ -5,7 +5,13 @@ import { rmSync } from 'node:fs';
 import { definedFields } from '@subluminal/contracts';
 import { isElsewhere, isProcessAlive, type ProcessIdentity } from '../../../os/index.ts';
 import { linkOutOfProject } from '../project-links.ts';
-import type { ConfigFailure, ConfigFile, EntryChange, RewrittenConfig } from '../types.ts';
+import type {
+  ConfigFailure,
+  ConfigFile,
+  ConfigPart,
+  EntryChange,
+  RewrittenConfig,
+} from '../types.ts';
 import {
   type ChangeStore,
   type ConfigLock,
@@ -48,7 +54,7 @@ export interface ApplyRequest extends ChangeStore {
   /** The rights of a file that is made where there is none; without it, there has to be one. */
   readonly newMode?: number;
   /** The change is of this part alone, with a record of its own. */
-  readonly part?: 'sandbox';
+  readonly part?: ConfigPart | undefined;
   readonly onStep?: OnChangeStep;
 }
 

@@ -12,7 +12,7 @@ import {
   systemCode,
   takeLockBlocking,
 } from '../../../os/index.ts';
-import type { ConfigFailure } from '../types.ts';
+import type { ConfigFailure, ConfigPart } from '../types.ts';
 
 export interface ChangeStore {
   /** Folders of the home; they are made when they are missing. */
@@ -27,9 +27,9 @@ export function sha256(bytes: Uint8Array | string): string {
 
 /**
  * The name of a config's record and lock, from the real path of the config. Settings of a sandbox have a
- * record of their own: servers and settings of one file come and go by themselves.
+ * record of their own, and hooks that stand beside servers: each comes and goes by itself.
  */
-export function configKey(target: string, part?: 'sandbox'): string {
+export function configKey(target: string, part?: ConfigPart): string {
   return sha256(part === undefined ? target : `${target}\0${part}`).slice(0, 32);
 }
 
