@@ -29,11 +29,14 @@ function changedMs(path) {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
-/** Everything that goes into the build. Folders count too: a file that was removed changes its folder. */
+/**
+ * Everything that goes into the build. Folders count too: a file that was removed changes its folder. Not so
+ * those of the packages themselves, in which the first check of types makes a `dist`.
+ */
 function sources() {
   const folder = join(ROOT, 'packages');
   const inside = readdirSync(folder, { recursive: true }).filter(
-    (path) => !/(?:^|[\\/])(?:dist|node_modules)(?:[\\/]|$)|\.test\.ts$/.test(path),
+    (path) => !/(?:^|[\\/])(?:dist|node_modules)(?:[\\/]|$)|\.test\.ts$|^[^\\/]+$/.test(path),
   );
   const tools = ['build.mjs', 'bundle.mjs', 'precompile.mjs'].map((name) =>
     join(ROOT, 'tools', name),
