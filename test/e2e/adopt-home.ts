@@ -14,7 +14,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { bundled } from '../bundled.ts';
 import { bearing, endBearing } from '../contract/proc.ts';
-import { type Ended, ended, ROOT, runSub, SUB, startOnTerminal, startSub } from './sub.ts';
+import { askSub } from './ask-sub.ts';
+import { type Ended, ended, ROOT, SUB, startOnTerminal, startSub } from './sub.ts';
 
 const AGENT = bundled(`${ROOT}test/e2e/wrap-agent.mjs`);
 /** A real MCP server, as a config starts it. */
@@ -78,7 +79,7 @@ export class AdoptHome {
   }
 
   sub(...args: readonly string[]): Promise<Ended> {
-    return runSub(args, { cwd: this.project, env: this.env });
+    return askSub(args, { cwd: this.project, env: this.env });
   }
 
   start(args: readonly string[], env: { readonly [name: string]: string } = {}): ChildProcess {

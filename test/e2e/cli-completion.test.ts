@@ -4,7 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ensureBuilt, runSub, SUB } from './sub.ts';
+import { askSub } from './ask-sub.ts';
+import { ensureBuilt, SUB } from './sub.ts';
 
 let folder = '';
 beforeAll(() => {
@@ -34,7 +35,7 @@ describe.skipIf(!hasBash)('in bash', () => {
 });
 
 test.each(['bash', 'zsh', 'fish'])('%s has a script', async (shell) => {
-  const { code, stdout, stderr } = await runSub(['completion', shell], { cwd: folder });
+  const { code, stdout, stderr } = await askSub(['completion', shell], { cwd: folder });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toContain('sub');
   expect(stdout).toContain('--no-follow'.slice(shell === 'fish' ? 2 : 0));
@@ -44,7 +45,7 @@ test.each([
   ['bahs', 'Did you mean bash?'],
   ['powershell', 'Name one of bash, zsh, fish.'],
 ])('`sub completion %s` is refused', async (shell, fix) => {
-  const { code, stdout, stderr } = await runSub(['completion', shell], { cwd: folder });
+  const { code, stdout, stderr } = await askSub(['completion', shell], { cwd: folder });
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toContain(fix);
 });

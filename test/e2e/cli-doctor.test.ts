@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { ensureBuilt, ROOT, runSub } from './sub.ts';
+import { askSub } from './ask-sub.ts';
+import { ensureBuilt, ROOT } from './sub.ts';
 
 interface Report {
   readonly ok: boolean;
@@ -31,7 +32,7 @@ beforeEach(() => {
 
 function sub(...args: readonly string[]) {
   const env = { SUB_HOME: join(folder, 'home'), HOME: folder, NODE_OPTIONS: '' };
-  return runSub(args, { cwd: folder, env });
+  return askSub(args, { cwd: folder, env });
 }
 
 async function report(): Promise<Report> {

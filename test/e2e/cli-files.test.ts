@@ -13,7 +13,8 @@ import {
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { ensureBuilt, ROOT, runSub, SUB } from './sub.ts';
+import { askSub } from './ask-sub.ts';
+import { ensureBuilt, ROOT, SUB } from './sub.ts';
 
 let root = '';
 let folder = '';
@@ -30,7 +31,7 @@ beforeEach(() => {
 });
 
 function sub(...args: readonly string[]) {
-  return runSub(args, { cwd: folder, env: { SUB_HOME: join(folder, 'home'), HOME: folder } });
+  return askSub(args, { cwd: folder, env: { SUB_HOME: join(folder, 'home'), HOME: folder } });
 }
 
 describe('lint', () => {
@@ -74,7 +75,7 @@ test('keys that do not fit on the disk leave nothing behind', () => {
 
 describe('the home', () => {
   test('is not the current folder when HOME is empty', async () => {
-    const { stdout } = await runSub(['doctor', '--json'], {
+    const { stdout } = await askSub(['doctor', '--json'], {
       cwd: folder,
       env: { HOME: '', SUB_HOME: '' },
     });
@@ -110,7 +111,7 @@ describe.runIf(process.platform === 'linux')('a home that cannot be made', () =>
   test.each([[['manifest', 'init', 'my', '--', 'cat']], [['ledgerd']]])(
     'is told by `sub %j` with its cause, what to do, and the code once',
     async (args) => {
-      const { code, stderr } = await runSub(args, { cwd: folder, env: nowhere });
+      const { code, stderr } = await askSub(args, { cwd: folder, env: nowhere });
       expect(code).toBe(2);
       expect(stderr).toMatch(/cannot be created \(E[A-Z]+\).* set SUB_HOME /);
       expect(stderr.match(/SUB_FILE_WRITE/g)).toHaveLength(1);
@@ -121,7 +122,7 @@ describe.runIf(process.platform === 'linux')('a home that cannot be made', () =>
     const config = JSON.stringify({ mcpServers: { a: { command: 'x' } } });
     writeFileSync(join(folder, '.claude.json'), config);
     const env = { HOME: folder, SUB_HOME: '/proc/nowhere/sub' };
-    const { code, stderr } = await runSub(['import', 'claude', '--yes'], { cwd: folder, env });
+    const { code, stderr } = await askSub(['import', 'claude', '--yes'], { cwd: folder, env });
     expect(code).toBe(2);
     expect(stderr).toMatch(/cannot be created \(E[A-Z]+\).* set SUB_HOME /);
     expect(readFileSync(join(folder, '.claude.json'), 'utf8')).toBe(config);

@@ -13,7 +13,8 @@ import { join } from 'node:path';
 import { openGatewayStore } from '@subluminal/gateway/store';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { sampleAudit, sampleRecord } from '../../packages/gateway/store/testing/sample-rows.ts';
-import { ensureBuilt, ROOT, runSub } from './sub.ts';
+import { askSub } from './ask-sub.ts';
+import { ensureBuilt, ROOT } from './sub.ts';
 
 let folder: string;
 let env: { [name: string]: string };
@@ -31,7 +32,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const gateway = (...args: readonly string[]) => runSub(['gateway', ...args], { cwd: folder, env });
+const gateway = (...args: readonly string[]) => askSub(['gateway', ...args], { cwd: folder, env });
 
 /** Changes one file of the example that was written to `config`. */
 function change(name: string, from: string, to: string): void {
@@ -129,7 +130,7 @@ describe('sub gateway check', () => {
     expect(missing.stdout).toContain(
       '`vault://openai` cannot be resolved: the store has no such secret.',
     );
-    const added = await runSub(['secrets', 'add', 'openai', '--protect', 'file'], {
+    const added = await askSub(['secrets', 'add', 'openai', '--protect', 'file'], {
       cwd: folder,
       env,
       input: 'a-key-in-the-store\n',

@@ -4,7 +4,8 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSyn
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { AdoptHome, CTRL_C, SERVER } from './adopt-home.ts';
-import { ensureBuilt, HAS_TERMINAL, ROOT, runSub } from './sub.ts';
+import { askSub } from './ask-sub.ts';
+import { ensureBuilt, HAS_TERMINAL, ROOT } from './sub.ts';
 
 const IS_ROOT = process.getuid?.() === 0;
 
@@ -48,7 +49,7 @@ test.each([
 ])('with %j and %j, the use is %s', async (env, files, use) => {
   for (const file of files) machine.write(join(machine.project, file), '');
   const options = { cwd: machine.project, env: { ...machine.env, CI: '', ...env } };
-  const { stdout } = await runSub(['init', '--dry-run', '--json'], options);
+  const { stdout } = await askSub(['init', '--dry-run', '--json'], options);
   expect(JSON.parse(stdout)).toMatchObject({ use, written: false });
   expect(existsSync(policyPath())).toBe(false);
 });
@@ -56,7 +57,7 @@ test.each([
 test('from a folder below, the policy is that of the repository', async () => {
   const below = join(machine.project, 'packages', 'one');
   mkdirSync(below, { recursive: true });
-  const { code } = await runSub(['init', '--use', 'ci'], { cwd: below, env: machine.env });
+  const { code } = await askSub(['init', '--use', 'ci'], { cwd: below, env: machine.env });
   expect(code).toBe(0);
   expect(machine.read(policyPath())).toContain('terminate_code: LOST_AGENT');
 });
@@ -117,14 +118,14 @@ describe('what is there', () => {
     mkdirSync(outside);
     machine.servers();
     const place = { cwd: outside, env: machine.env };
-    const { code, stdout, stderr } = await runSub(['init'], place);
+    const { code, stdout, stderr } = await askSub(['init'], place);
     expect(code).toBe(0);
     expect(stderr).toContain('is not used');
     expect(stdout).toMatch(/sub import --policy .*outside\/\.subluminal\/policy\.yaml/);
-    const refused = await runSub(['init'], place);
+    const refused = await askSub(['init'], place);
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain('is the policy here already');
-    expect(await runSub(['init', '--force'], place)).toMatchObject({ code: 0 });
+    expect(await askSub(['init', '--force'], place)).toMatchObject({ code: 0 });
   });
 
   test('an import names a policy that is not used, and asks for no other one', async () => {
@@ -132,7 +133,7 @@ describe('what is there', () => {
     machine.write(join(outside, '.subluminal', 'policy.yaml'), '# mine\n');
     machine.servers();
     const place = { cwd: outside, env: machine.env };
-    const { code, stdout, stderr } = await runSub(['import', 'claude', '--yes'], place);
+    const { code, stdout, stderr } = await askSub(['import', 'claude', '--yes'], place);
     expect(code).toBe(0);
     expect(stderr).toMatch(/policy\.yaml is not used: .* add: --policy /);
     expect(stdout).not.toContain('sub init');

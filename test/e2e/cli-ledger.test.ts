@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { verifies } from '../requirements.ts';
+import { askSub } from './ask-sub.ts';
 import { ensureBuilt, ROOT, runSub } from './sub.ts';
 
 const SESSION = readFileSync(`${ROOT}examples/events/session.jsonl`, 'utf8');
@@ -62,7 +63,7 @@ beforeEach(() => {
 });
 
 function sub(...args: readonly string[]) {
-  return runSub(args, { cwd: folder, env: { SUB_HOME: join(folder, 'home') } });
+  return askSub(args, { cwd: folder, env: { SUB_HOME: join(folder, 'home') } });
 }
 
 /** A ledger that has the session: it is made once, for all that test something else. */
@@ -123,7 +124,7 @@ describe('sub ingest', () => {
 
   test('reads standard input', async () => {
     const env = { SUB_HOME: join(folder, 'home') };
-    const piped = await runSub(['ingest', '-'], { cwd: folder, env, input: SESSION });
+    const piped = await askSub(['ingest', '-'], { cwd: folder, env, input: SESSION });
     expect(piped.stdout).toContain(`${LINES.length} events taken`);
     expect(await json('ingest', 'events.jsonl')).toMatchObject({ accepted: 0 });
   });
@@ -156,7 +157,9 @@ describe('sub ingest', () => {
     for (const run of runs) {
       writeFileSync(join(folder, `${run}.jsonl`), SESSION.replaceAll(RUN, run));
     }
-    const taken = await Promise.all(runs.map((run) => sub('ingest', `${run}.jsonl`)));
+    const options = { cwd: folder, env: { SUB_HOME: join(folder, 'home') } };
+    const ingest = (run: string) => runSub(['ingest', `${run}.jsonl`], options);
+    const taken = await Promise.all(runs.map(ingest));
     expect(taken.map(({ code, stderr }) => [code, stderr])).toEqual(runs.map(() => [0, '']));
     expect(await json('ledger', 'verify')).toMatchObject({ ok: true, events: 4 * LINES.length });
   });

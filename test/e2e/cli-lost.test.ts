@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { bundled } from '../bundled.ts';
 import { endBearing, noneBearing } from '../contract/proc.ts';
-import { type Ended, ensureBuilt, ROOT, runSub, SUB, subEnvironment } from './sub.ts';
+import { askSub } from './ask-sub.ts';
+import { type Ended, ensureBuilt, ROOT, SUB, subEnvironment } from './sub.ts';
 
 const TRIES_MAX = 100;
 
@@ -24,7 +25,7 @@ afterEach(() => {
 
 const env = () => ({ HOME: join(folder, 'home'), SUB_HOME: join(folder, 'home', 'sub') });
 const sub = (...args: readonly string[]): Promise<Ended> =>
-  runSub(args, { cwd: folder, env: env() });
+  askSub(args, { cwd: folder, env: env() });
 
 interface Listed {
   readonly runs: readonly {

@@ -14,7 +14,8 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { everythingServer, filesystemServer } from '../bundled.ts';
 import { bearing, endBearing, until } from '../contract/proc.ts';
-import { ended, ensureBuilt, ROOT, runSub, startSub } from './sub.ts';
+import { askSub } from './ask-sub.ts';
+import { ended, ensureBuilt, ROOT, startSub } from './sub.ts';
 
 const EVERYTHING = everythingServer();
 const FILESYSTEM = filesystemServer();
@@ -37,7 +38,7 @@ afterEach(() => {
 
 const file = (server: string) => join(home, 'manifests', `${server}.yaml`);
 const manifest = (...args: readonly string[]) =>
-  runSub(['manifest', ...args], { cwd: folder, env });
+  askSub(['manifest', ...args], { cwd: folder, env });
 
 function scripted(script: object): readonly string[] {
   const path = join(folder, 'script.json');
@@ -149,7 +150,7 @@ describe('sub manifest init', () => {
 
   test('is nothing for an agent', async () => {
     const inside = { cwd: folder, env: { ...env, SUB_RUN_ID: 'run-1' } };
-    const refused = await runSub(['manifest', 'init', 'files', ...scripted({})], inside);
+    const refused = await askSub(['manifest', 'init', 'files', ...scripted({})], inside);
     expect(refused.stderr).toContain('[SUB_INSIDE_RUN]');
     expect(existsSync(home)).toBe(false);
   });

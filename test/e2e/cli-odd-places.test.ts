@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { askSub } from './ask-sub.ts';
 import { type Ended, ended, ensureBuilt, ROOT, runSub, SUB } from './sub.ts';
 
 let folder = '';
@@ -39,7 +40,7 @@ const COMMANDS = [...REFERENCE.matchAll(/^## sub (.+)$/gm)]
 /** With as many arguments as it needs, whatever they are. */
 async function callOf(name: string): Promise<readonly string[]> {
   const path = name.split(' ');
-  const { stdout } = await runSub([...path, '--help'], { cwd: folder, env: homeEnv() });
+  const { stdout } = await askSub([...path, '--help'], { cwd: folder, env: homeEnv() });
   const [usage = ''] = stdout.split('\n');
   const args = usage.match(/<[^>]+>/g) ?? [];
   const server = name === 'shim' ? ['--server-name', 'x'] : [];

@@ -7,7 +7,8 @@ import { everythingServer } from '../bundled.ts';
 import { startNotesServer } from '../clients/remote-server.ts';
 import { endBearing } from '../contract/proc.ts';
 import { RUG_PULLS } from '../corpora/rug-pulls.ts';
-import { ensureBuilt, HAS_TERMINAL, ROOT, runSub, SUB, startOnTerminal } from './sub.ts';
+import { askSub } from './ask-sub.ts';
+import { ensureBuilt, HAS_TERMINAL, ROOT, SUB, startOnTerminal } from './sub.ts';
 
 const SCRIPTED = `${ROOT}test/e2e/rug-pull-server.mjs`;
 const EVERYTHING = everythingServer();
@@ -29,7 +30,7 @@ afterEach(() => {
 });
 
 const file = () => join(home, 'pins.json');
-const pins = (...args: readonly string[]) => runSub(['pins', ...args], { cwd: folder, env });
+const pins = (...args: readonly string[]) => askSub(['pins', ...args], { cwd: folder, env });
 const script = () => join(folder, 'script.json');
 const COMMAND = () => ['--', process.execPath, SCRIPTED, script()];
 
@@ -79,7 +80,7 @@ describe('sub pins diff', () => {
       stdout: expect.stringContaining('all as pinned') as unknown,
     });
     const made = ['manifest', 'init', 'notes', '--output', '-', ...far];
-    const written = await runSub(made, { cwd: folder, env });
+    const written = await askSub(made, { cwd: folder, env });
     expect(written).toMatchObject({ code: 0 });
     expect(written.stdout).toMatch(/^server: "?notes"?\ntransport: http$/m);
   });
@@ -225,7 +226,7 @@ describe('sub pins accept', () => {
       const before = readFileSync(file());
       const words = command === 'reset' ? [command] : [command, 'files', ...more];
       const inside = { cwd: folder, env: { ...env, SUB_RUN_ID: 'run-1' } };
-      const refused = await runSub(['pins', ...words, '--yes'], inside);
+      const refused = await askSub(['pins', ...words, '--yes'], inside);
       expect(refused.stderr).toContain('[SUB_INSIDE_RUN]');
       expect(readFileSync(file())).toEqual(before);
     },
@@ -253,7 +254,7 @@ describe('sub pins forget and reset', () => {
     expect(refused.stderr).toContain('sub pins sign');
     expect(await pins('sign')).toMatchObject({ code: 2 });
     const inside = { cwd: folder, env: { ...env, SUB_RUN_ID: 'run-1' } };
-    const byAgent = await runSub(['pins', 'sign', '--yes'], inside);
+    const byAgent = await askSub(['pins', 'sign', '--yes'], inside);
     expect(byAgent.stderr).toContain('[SUB_INSIDE_RUN]');
     expect((await pins('list')).code).toBe(2);
     const signed = await pins('sign', '--yes');
@@ -288,7 +289,7 @@ describe('sub pins forget and reset', () => {
       'Restore the file from a backup, or start anew: `sub pins reset --yes`',
     );
     expect((await pins('list')).stderr).not.toContain('sub pins sign');
-    expect((await runSub(['doctor'], { cwd: folder, env })).stdout).not.toContain('sub pins sign');
+    expect((await askSub(['doctor'], { cwd: folder, env })).stdout).not.toContain('sub pins sign');
   });
 
   test('what to do is said once, and a sentence ends once', async () => {

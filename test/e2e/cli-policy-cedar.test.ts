@@ -4,7 +4,8 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Ended, ensureBuilt, ROOT, runSub } from './sub.ts';
+import { askSub } from './ask-sub.ts';
+import { type Ended, ensureBuilt, ROOT } from './sub.ts';
 
 const PUSH = ['--server', 'git', '--tool', 'push', '--args'];
 const FORCED = [...PUSH, '{"force":true}'];
@@ -31,7 +32,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function sub(args: readonly string[], home = 'home'): Promise<Ended> {
   const env = { HOME: folder, SUB_HOME: join(folder, home) };
-  return runSub(args, { cwd: folder, env });
+  return askSub(args, { cwd: folder, env });
 }
 
 function explain(...args: readonly string[]): Promise<Ended> {

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pinOf } from '../../packages/core/surface/index.ts';
 import { sha256 } from '../../packages/plane/os/crypto/index.ts';
 import { rememberPins, savePins } from '../../packages/plane/stores/surface/index.ts';
-import { type Ended, ensureBuilt, runSub } from './sub.ts';
+import { askSub } from './ask-sub.ts';
+import { type Ended, ensureBuilt } from './sub.ts';
 
 const TOKEN = ['ghp', '16C7e42F292c6912E7710c838347Ae178B4a'].join('_');
 const POLICY = `policy_id: gates
@@ -66,7 +67,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function sub(...args: readonly string[]): Promise<Ended> {
-  return runSub(args, { cwd: folder, env: { HOME: folder, SUB_HOME: home } });
+  return askSub(args, { cwd: folder, env: { HOME: folder, SUB_HOME: home } });
 }
 
 function explain(server: string, tool: string, args: object, ...more: readonly string[]) {

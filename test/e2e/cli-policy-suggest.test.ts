@@ -3,7 +3,8 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ensureBuilt, ROOT, runSub } from './sub.ts';
+import { askSub } from './ask-sub.ts';
+import { ensureBuilt, ROOT } from './sub.ts';
 
 const SESSION = `${ROOT}examples/events/session.jsonl`;
 
@@ -19,7 +20,7 @@ afterAll(async () => {
 });
 
 function sub(...args: readonly string[]) {
-  return runSub(args, { cwd: folder, env: { SUB_HOME: join(folder, 'home'), HOME: folder } });
+  return askSub(args, { cwd: folder, env: { SUB_HOME: join(folder, 'home'), HOME: folder } });
 }
 
 test('the calls of a run pass by the policy that was suggested from them, or ask', async () => {

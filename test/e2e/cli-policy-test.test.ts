@@ -3,7 +3,8 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Ended, ensureBuilt, ROOT, runSub } from './sub.ts';
+import { askSub } from './ask-sub.ts';
+import { type Ended, ensureBuilt, ROOT } from './sub.ts';
 
 const READ = '{ server_name: files, tool_name: read_file, args: { path: notes.md } }';
 const POLICY = `policy_id: small
@@ -40,7 +41,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function runTests(text: string, ...flags: string[]): Promise<Ended> {
   writeFileSync(join(folder, 'policy.test.yaml'), text);
-  return runSub(['policy', 'test', ...flags, 'policy.test.yaml'], { cwd: folder });
+  return askSub(['policy', 'test', ...flags, 'policy.test.yaml'], { cwd: folder });
 }
 
 function testOf(call: string, expected: string, name = 'one'): string {
@@ -182,11 +183,22 @@ describe('a file that cannot be used is refused with its place and what to do', 
 
 describe('the tests beside the example policies', () => {
   const cwd = join(ROOT, 'examples', 'policies');
-
-  test('pass', async () => {
+  let code: number | null = null;
+  let tests: readonly {
+    readonly file: string;
+    readonly name: string;
+    readonly rule: string | null;
+    readonly passed: boolean;
+  }[] = [];
+  beforeAll(async () => {
     const files = readdirSync(cwd).filter((name) => name.endsWith('.test.yaml'));
-    const { code, stdout } = await runSub(['policy', 'test', ...files], { cwd });
-    expect(stdout).not.toContain('✘');
+    const tried = await askSub(['policy', 'test', '--json', ...files], { cwd });
+    ({ code } = tried);
+    ({ tests } = JSON.parse(tried.stdout) as { readonly tests: typeof tests });
+  }, 60_000);
+
+  test('pass', () => {
+    expect(tests.filter(({ passed }) => !passed)).toEqual([]);
     expect(code).toBe(0);
   });
 
@@ -202,12 +214,9 @@ describe('the tests beside the example policies', () => {
     ['ci', { 'a release asks': ASKS, 'the 301st call ends the run': 'calls-per-run', ...TOKEN }],
     ['read-only', { 'a release is refused': 'deny-the-rest', ...over('301st'), ...TOKEN }],
     ['starter', { 'nothing is deleted for good': 'no-permanent-deletes' }],
-  ])('those of %s try what it promises', async (starter, promises) => {
-    const args = ['policy', 'test', '--json', `${starter}.test.yaml`];
-    const { tests } = JSON.parse((await runSub(args, { cwd })).stdout) as {
-      readonly tests: readonly { readonly name: string; readonly rule: string | null }[];
-    };
-    const rules = Object.fromEntries(tests.map(({ name, rule }) => [name, rule]));
+  ])('those of %s try what it promises', (starter, promises) => {
+    const own = tests.filter(({ file }) => file === `${starter}.test.yaml`);
+    const rules = Object.fromEntries(own.map(({ name, rule }) => [name, rule]));
     expect(rules).toMatchObject(promises);
   });
 });
@@ -239,7 +248,7 @@ describe('lint has the reports of CI systems, too', () => {
   test('SARIF has each problem with its place, and each code with its meaning', async () => {
     writeFileSync(join(folder, 'slips #1.yaml'), SLIPS);
     const args = ['policy', 'lint', '--format', 'sarif', 'slips #1.yaml', 'none.yaml'];
-    const { code, stdout } = await runSub(args, { cwd: folder });
+    const { code, stdout } = await askSub(args, { cwd: folder });
     expect(code).toBe(2);
     const log: unknown = JSON.parse(stdout);
     const region = (startLine: number, startColumn: number) => ({ startLine, startColumn });
@@ -270,7 +279,7 @@ describe('lint has the reports of CI systems, too', () => {
 
   test('GitHub gets a command for each problem, notes as notices, and the text for the log', async () => {
     const args = ['policy', 'lint', '--format', 'github', 'policy.yaml'];
-    const { code, stdout } = await runSub(args, { cwd: folder });
+    const { code, stdout } = await askSub(args, { cwd: folder });
     expect(code).toBe(0);
     expect(stdout).toMatch(
       /^::notice file=policy\.yaml,line=3,col=7,title=Policy::refusals are JSON-RPC errors/,
@@ -298,7 +307,7 @@ test('paths start in the folder of the policy, and the home of this machine play
   );
   writeFileSync(join(folder, 'paths.test.yaml'), `policy: paths.yaml\ntests:\n${tests.join('')}`);
   const file = join(folder, 'paths.test.yaml');
-  const { code, stdout } = await runSub(['policy', 'test', file], {
+  const { code, stdout } = await askSub(['policy', 'test', file], {
     cwd: ROOT,
     env: { HOME: '/nonexistent', TMPDIR: '/nonexistent/tmp' },
   });
@@ -310,7 +319,7 @@ test.each([
   ['test', 'policy.test.yaml'],
 ])('sub policy %s refuses --json beside another format', async (name, file) => {
   writeFileSync(join(folder, 'policy.test.yaml'), testOf(READ, '{ decision: ALLOW }'));
-  const run = (...flags: string[]) => runSub(['policy', name, ...flags, file], { cwd: folder });
+  const run = (...flags: string[]) => askSub(['policy', name, ...flags, file], { cwd: folder });
   const { code, stderr } = await run('--json', '--format', 'sarif');
   expect([code, stderr]).toEqual([2, expect.stringContaining('--format sarif')]);
   expect((await run('--json', '--format', 'json')).code).toBe(0);

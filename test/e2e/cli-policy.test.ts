@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { verifies } from '../requirements.ts';
+import { askSub } from './ask-sub.ts';
 import { type Ended, ended, ensureBuilt, ROOT, runSub, startSub } from './sub.ts';
 
 const STARTER = readFileSync(`${ROOT}examples/policies/starter.yaml`, 'utf8');
@@ -64,7 +65,7 @@ function write(name: string, text: string): void {
 
 function sub(...args: string[]): Promise<Ended> {
   // `explain` looks for Cedar policies in the configuration, which must not be that of the machine.
-  return runSub(args, { cwd: folder, env: { SUB_HOME: join(folder, 'no-home') } });
+  return askSub(args, { cwd: folder, env: { SUB_HOME: join(folder, 'no-home') } });
 }
 
 /** No stack trace, whatever happened. */

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Shim } from '../../packages/plane/stores/ledger/testing/events.ts';
-import { ensureBuilt, ROOT, runSub } from './sub.ts';
+import { askSub } from './ask-sub.ts';
+import { ensureBuilt, ROOT } from './sub.ts';
 
 const SESSION = readFileSync(`${ROOT}examples/events/session.jsonl`, 'utf8');
 const RUN = 'run-2026-01-31';
@@ -23,7 +24,7 @@ afterAll(async () => {
 });
 
 function sub(...args: readonly string[]) {
-  return runSub(args, { cwd: folder, env: { SUB_HOME: join(folder, 'home'), HOME: folder } });
+  return askSub(args, { cwd: folder, env: { SUB_HOME: join(folder, 'home'), HOME: folder } });
 }
 
 interface Answer {
@@ -169,7 +170,7 @@ describe('who did what to a file', () => {
 
   function narrow(...args: readonly string[]) {
     const env = { SUB_HOME: join(folder, 'home'), HOME: folder, COLUMNS: '80', TZ: 'UTC' };
-    return runSub(['query', ...args], { cwd: folder, env });
+    return askSub(['query', ...args], { cwd: folder, env });
   }
 
   test('at 80 columns a table has who, when, what, the decision and the id for `sub show`', async () => {

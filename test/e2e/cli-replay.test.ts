@@ -3,7 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ensureBuilt, ROOT, runSub } from './sub.ts';
+import { askSub } from './ask-sub.ts';
+import { ensureBuilt, ROOT } from './sub.ts';
 
 const SESSION = `${ROOT}examples/events/session.jsonl`;
 const STARTER = `${ROOT}examples/policies/starter.yaml`;
@@ -26,7 +27,7 @@ afterAll(async () => {
 });
 
 function sub(...args: readonly string[]) {
-  return runSub(args, { cwd: folder, env: { SUB_HOME: join(folder, 'home'), HOME: folder } });
+  return askSub(args, { cwd: folder, env: { SUB_HOME: join(folder, 'home'), HOME: folder } });
 }
 
 test.each([[RUN], ['last']])('%s is decided as the same events in a file are', async (run) => {

@@ -9,7 +9,8 @@ import { openGatewayStore } from '@subluminal/gateway/store';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { sampleRecord, sampleRouting } from '../../packages/gateway/store/testing/sample-rows.ts';
 import { verifies } from '../requirements.ts';
-import { ensureBuilt, runSub } from './sub.ts';
+import { askSub } from './ask-sub.ts';
+import { ensureBuilt } from './sub.ts';
 
 const TRACE = '0198c1de-7a40-7c3e-8b7e-1f0a5d2c9b11';
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -22,12 +23,12 @@ beforeEach(async () => {
   const home = join(folder, 'sub');
   env = { PATH: process.env['PATH'] ?? '', HOME: folder, SUB_HOME: home, SUB_RUN_ID: '' };
   mkdirSync(home, { recursive: true, mode: 0o700 });
-  await runSub(['gateway', 'init', 'config'], { cwd: folder, env });
+  await askSub(['gateway', 'init', 'config'], { cwd: folder, env });
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const replay = (...args: readonly string[]) => {
-  return runSub(['routing', 'replay', TRACE, ...args], { cwd: folder, env });
+  return askSub(['routing', 'replay', TRACE, ...args], { cwd: folder, env });
 };
 
 /** A choice between two members, as a gateway records it. */
@@ -105,7 +106,7 @@ test('a record that is none is told', async () => {
 
 test('a turn that is not there is an error with a fix', async () => {
   await recordTurn(recordedChoice());
-  const unknown = await runSub(['routing', 'replay', 'nothing', '--config', 'config'], {
+  const unknown = await askSub(['routing', 'replay', 'nothing', '--config', 'config'], {
     cwd: folder,
     env,
   });

@@ -22,13 +22,13 @@ import { type Event, type EventOf, parseEventLine } from '@subluminal/contracts'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { bearing, endBearing, noneBearing, until } from '../contract/proc.ts';
 import { verifies } from '../requirements.ts';
+import { askSub } from './ask-sub.ts';
 import { type Plan, runAgent } from './run-agent.ts';
 import {
   type Ended,
   ended,
   ensureBuilt,
   HAS_TERMINAL,
-  runSub,
   SUB,
   startOnTerminal,
   startSub,
@@ -75,7 +75,7 @@ function start(args: readonly string[], env: Env = {}): ChildProcess {
 
 /** Another command of `sub` in the same home. */
 function sub(...args: readonly string[]): Promise<Ended> {
-  return runSub(args, { cwd: folder, env: ownEnv() });
+  return askSub(args, { cwd: folder, env: ownEnv() });
 }
 
 function run(args: readonly string[], env: Env = {}): Promise<Ended> {

@@ -15,7 +15,8 @@ import { nextJson } from '../contract/lines.ts';
 import { answer, bundle, call } from '../contract/messages.ts';
 import { until } from '../contract/proc.ts';
 import { verifies } from '../requirements.ts';
-import { type Ended, ensureBuilt, runSub } from './sub.ts';
+import { askSub } from './ask-sub.ts';
+import { type Ended, ensureBuilt } from './sub.ts';
 
 const TOKEN = 'ghp_16C7e42F292c6912E7710c838347Ae178B4a';
 const OTHER_TOKEN = 'ghp_9kQ2vXz7LmN4pRs8TuWy1BcDe3FgHj5KaMn0';
@@ -34,9 +35,9 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const scan = (...args: readonly string[]): Promise<Ended> =>
-  runSub(['scan', ...args], { cwd: folder, env });
+  askSub(['scan', ...args], { cwd: folder, env });
 const scanInput = (input: string, ...args: readonly string[]): Promise<Ended> =>
-  runSub(['scan', ...args], { cwd: folder, env, input });
+  askSub(['scan', ...args], { cwd: folder, env, input });
 
 function write(name: string, text: string | Uint8Array): string {
   writeFileSync(join(folder, name), text);
@@ -245,7 +246,7 @@ describe('a false alarm', () => {
     const own = { cwd: folder, env: { ...env, SUB_HOME: shimHome } };
     write('args.json', args(TOKEN));
     const place = ['--server', 'puppet', '--tool', 'comment'];
-    const proposed = await runSub(['scan', 'args.json', ...place], own);
+    const proposed = await askSub(['scan', 'args.json', ...place], own);
     const [, section = ''] = proposed.stdout.split('can be put into the policy:\n\n');
     expect(section).toMatch(FINGERPRINT);
     const [, expires = ''] = /expires: "([^"]+)"/.exec(section) ?? [];
@@ -261,7 +262,7 @@ describe('a false alarm', () => {
 
     await expectBlocked(rig, 3, call(3, 'publish', args(TOKEN)));
     await expectBlocked(rig, 4, call(4, 'comment', args(OTHER_TOKEN)));
-    const known = await runSub(['scan', 'args.json', '--policy', rig.policyPath, ...place], own);
+    const known = await askSub(['scan', 'args.json', '--policy', rig.policyPath, ...place], own);
     expect(known).toMatchObject({ code: 0 });
     expect(known.stdout).toContain('args.json: nothing found, 1 suppressed');
     expect((await hangUp(rig)).exit).toEqual({ code: 0, signal: null });

@@ -22,6 +22,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { everythingServer } from '../bundled.ts';
 import { verifies } from '../requirements.ts';
+import { askSub } from './ask-sub.ts';
 import { commandLines, environmentBelow } from './environment.ts';
 import {
   type Ended,
@@ -54,7 +55,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const file = (name = 'vault.db') => join(home, name);
 
 function secrets(words: string, input = '', more: { readonly [name: string]: string } = {}) {
-  return runSub(['secrets', ...words.split(' ')], {
+  return askSub(['secrets', ...words.split(' ')], {
     cwd: folder,
     env: { ...env, ...more },
     input,
@@ -297,7 +298,7 @@ describe('a server', () => {
     expectNowhere(commands, VALUE);
     const events = readFileSync(join(folder, 'events.jsonl'), 'utf8');
     expect(events).toMatch(/"secret_ref":"github_token","source":"vault","success":true/);
-    await runSub(['ingest', join(folder, 'events.jsonl')], { cwd: folder, env });
+    await askSub(['ingest', join(folder, 'events.jsonl')], { cwd: folder, env });
     expectNowhere(everythingStored(), VALUE);
   });
 
@@ -370,10 +371,10 @@ describe('a server', () => {
 
   test('is named by `sub doctor` when its secret cannot be given', async () => {
     config('inject_as = "ONE_TOKEN"; secret_ref = "sub://github_token"');
-    const before = await runSub(['doctor'], { cwd: folder, env });
+    const before = await askSub(['doctor'], { cwd: folder, env });
     expect(before.stdout).toContain('`sub secrets add github_token`');
     await secrets('add github_token', VALUE);
-    const after = await runSub(['doctor'], { cwd: folder, env });
+    const after = await askSub(['doctor'], { cwd: folder, env });
     expect(after.stdout).toContain('1 secret can be given');
     expectNowhere(saidBy(before) + saidBy(after), VALUE);
   });
@@ -445,7 +446,9 @@ describe('a change that does not come to its end', () => {
   test('because another comes at the same time: both are made, one after the other', async () => {
     await secrets('add first', VALUE);
     const names = ['a', 'b', 'c', 'd'];
-    const all = await Promise.all(names.map((name) => secrets(`add ${name}`, `${VALUE}-${name}`)));
+    const adding = (name: string) =>
+      runSub(['secrets', 'add', name], { cwd: folder, env, input: `${VALUE}-${name}` });
+    const all = await Promise.all(names.map(adding));
     expect(all.map(({ code }) => code)).toEqual(names.map(() => 0));
     for (const name of names) expect(await get(name)).toBe(`${VALUE}-${name}\n`);
   });

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { AdoptHome, ECHO, SECRET, SERVER, said, told } from './adopt-home.ts';
-import { ended, ensureBuilt, runSub, SUB } from './sub.ts';
+import { askSub } from './ask-sub.ts';
+import { ended, ensureBuilt, SUB } from './sub.ts';
 
 let machine: AdoptHome;
 beforeAll(ensureBuilt);
@@ -41,7 +42,7 @@ test('the facts about a server are wrapped to the terminal', async () => {
   machine.servers();
   await machine.sub('import', 'claude', '--yes');
   const env = { ...machine.env, COLUMNS: '60' };
-  const { stdout } = await runSub(['status'], { cwd: machine.project, env });
+  const { stdout } = await askSub(['status'], { cwd: machine.project, env });
   expect(stdout).toMatch(/\n {2}files {2}governed, policy .*\n {9}\S/);
   const lines = stdout.split('\n').filter((line) => line.startsWith('  '));
   for (const line of lines) expect(line.length).toBeLessThanOrEqual(60);

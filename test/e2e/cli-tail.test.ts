@@ -13,7 +13,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { ended, ensureBuilt, ROOT, runSub, startSub } from './sub.ts';
+import { askSub } from './ask-sub.ts';
+import { ended, ensureBuilt, ROOT, startSub } from './sub.ts';
 
 /** The example, as if it was recorded yesterday: what is old is not kept for ever. */
 const DAY = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
@@ -61,7 +62,7 @@ afterEach(async () => {
 const env = () => ({ SUB_HOME: join(folder, 'home'), HOME: folder, TZ: 'UTC' });
 
 function sub(...args: readonly string[]) {
-  return runSub(args, { cwd: folder, env: env() });
+  return askSub(args, { cwd: folder, env: env() });
 }
 
 /** A running `sub`, and what it has printed. */

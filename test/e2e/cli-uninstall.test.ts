@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { AdoptHome, ECHO, SERVER, said } from './adopt-home.ts';
+import { askSub } from './ask-sub.ts';
 import { ended, ensureBuilt, HAS_TERMINAL, runSub } from './sub.ts';
 
 let machine: AdoptHome;
@@ -168,7 +169,7 @@ test('--purge does not touch a home that holds more than Subluminal', async () =
   const notes = join(machine.home, 'backups', 'mine');
   mkdirSync(notes, { recursive: true });
   const env = { ...machine.env, SUB_HOME: machine.home };
-  const { code, stderr } = await runSub(['uninstall', '--purge', '--yes'], {
+  const { code, stderr } = await askSub(['uninstall', '--purge', '--yes'], {
     cwd: machine.project,
     env,
   });

@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { AdoptHome, ECHO, SERVER, said, told } from './adopt-home.ts';
-import { ended, ensureBuilt, runSub } from './sub.ts';
+import { askSub } from './ask-sub.ts';
+import { ended, ensureBuilt } from './sub.ts';
 
 let machine: AdoptHome;
 beforeAll(ensureBuilt);
@@ -150,11 +151,11 @@ describe('unwrap', () => {
     const elsewhere = join(machine.folder, 'elsewhere');
     mkdirSync(elsewhere);
     const there = { cwd: elsewhere, env: machine.env };
-    const left = await runSub(['unwrap'], there);
+    const left = await askSub(['unwrap'], there);
     expect(left.code).toBe(1);
     expect(left.stderr).toContain(path);
     expect(left.stdout).toBe('');
-    expect((await runSub(['unwrap', '--all'], there)).code).toBe(0);
+    expect((await askSub(['unwrap', '--all'], there)).code).toBe(0);
     expect(machine.read(path)).toBe(own);
   });
 

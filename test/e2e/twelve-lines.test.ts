@@ -14,7 +14,8 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { filesystemServer } from '../bundled.ts';
-import { ensureBuilt, ROOT, runSub, SUB } from './sub.ts';
+import { askSub } from './ask-sub.ts';
+import { ensureBuilt, ROOT, SUB } from './sub.ts';
 
 const PAGE = readFileSync(`${ROOT}docs/start/twelve-lines.md`, 'utf8');
 const [, POLICY = ''] = /```yaml\n(.*?)```/s.exec(PAGE) ?? [];
@@ -76,7 +77,7 @@ test.each([
   ['lint', '--strict', 'policy.yaml'],
   ['test', 'policy.test.yaml'],
 ])('sub policy %s has nothing to say against it', async (...args) => {
-  const { code, stdout } = await runSub(['policy', ...args], { cwd: folder, env: env() });
+  const { code, stdout } = await askSub(['policy', ...args], { cwd: folder, env: env() });
   expect(code, stdout).toBe(0);
 });
 
