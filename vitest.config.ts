@@ -22,9 +22,9 @@ for (const sign of [
 ])
   delete process.env[sign];
 
-/** What drives the built command takes longest: it goes first, so that no long file ends alone. */
+/** What drives the built command or fills the memory takes longest: it goes first, so that no long file ends alone. */
 function weightOf({ moduleId }: TestSpecification): number {
-  const isLong = /\/test\/(?:e2e|contract|gateway)\//.test(moduleId);
+  const isLong = /\/test\/(?:e2e|contract|gateway)\/|memory\.test\.ts$/.test(moduleId);
   return statSync(moduleId).size * (isLong ? 100 : 1);
 }
 

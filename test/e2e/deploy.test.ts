@@ -1,6 +1,7 @@
 // The files of `deploy/`: what they say, and whether their commands work. There is no container engine here, so the
 // commands of the image run on this machine instead, in their order: the same build from a fresh copy of the files, the
-// same install, the same start, as the same user, with the program in a folder that this user cannot write to.
+// same install, the same start, as the same user, with the program in a folder that this user cannot write to. Only
+// the packages that the build needs are those of the checkout: it got them by the same `npm ci`.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import {
@@ -146,8 +147,17 @@ function copyContext(to: string): void {
   const left = new Set(ignored.filter((name) => /^[\w.]+$/.test(name)));
   for (const path of listed.stdout.split('\0')) {
     const isThere = path !== '' && existsSync(ROOT + path);
-    if (isThere && !left.has(path.split('/')[0] ?? '')) cpSync(ROOT + path, join(to, path));
+    if (!isThere || left.has(path.split('/')[0] ?? '')) continue;
+    cpSync(ROOT + path, join(to, path), { preserveTimestamps: true });
   }
+}
+
+/** Without them, as where files cannot be linked, the build installs its own. */
+function linkPackages(to: string): void {
+  const linked = spawnSync('cp', ['-al', `${ROOT}node_modules`, to]);
+  const folder = join(to, 'node_modules');
+  if (linked.status !== 0) rmSync(folder, { recursive: true, force: true });
+  rmSync(join(folder, '.cache'), { recursive: true, force: true });
 }
 
 describe('the commands of the image', () => {
@@ -158,6 +168,7 @@ describe('the commands of the image', () => {
     chmodSync(folder, 0o755);
     mkdirSync(join(folder, 'home'));
     copyContext(join(folder, 'src'));
+    linkPackages(join(folder, 'src'));
     const { HOME = '', TEST_CA_CERTS = '' } = process.env;
     const env = {
       ...bareEnvironment(folder),

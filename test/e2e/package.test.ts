@@ -68,9 +68,16 @@ test('the installed command prints its version and checks a policy', () => {
 test('the starter policies come with the package, and so do their tests', () => {
   for (const use of ['solo', 'team', 'ci', 'read-only']) {
     expect(sub('init', '--use', use, '--dry-run')).toContain(`made by \`sub init --use ${use}\``);
-    const tests = installed('examples', 'policies', `${use}.test.yaml`);
-    expect(sub('policy', 'test', tests)).toContain('all passed');
+    // That these tests pass is shown where the files come from.
+    for (const file of [`${use}.yaml`, `${use}.test.yaml`]) {
+      const path = ['examples', 'policies', file];
+      expect(readFileSync(installed(...path), 'utf8')).toBe(
+        readFileSync(join(ROOT, ...path), 'utf8'),
+      );
+    }
   }
+  const tests = installed('examples', 'policies', 'starter.test.yaml');
+  expect(sub('policy', 'test', tests)).toContain('all passed');
 });
 
 test('the installed command adopts a client, and puts its config back byte for byte', () => {

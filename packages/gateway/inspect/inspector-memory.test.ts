@@ -58,8 +58,8 @@ function grownBytes(turns: number, message: (turn: number) => string): number {
 
 it('the inspector keeps the paths that a message names, and not the message', () => {
   const words = 'Some words about nothing. '.repeat(1_200);
-  const grown = grownBytes(1_000, (turn) => `Edit src/orders-${turn}.ts: ${words}`);
-  expect(grown).toBeLessThan(4 * MEGABYTE);
+  const grown = grownBytes(300, (turn) => `Edit src/orders-${turn}.ts: ${words}`);
+  expect(grown).toBeLessThan(2 * MEGABYTE);
 });
 
 it('the inspector forgets earlier messages when much was found in them', () => {
