@@ -11,7 +11,8 @@ import { bodyOf, loopback } from '../../packages/gateway/turns/testing/loopback.
 import { endBearing, noneBearing } from '../contract/proc.ts';
 import { serveAt } from '../gateway/running-processes.ts';
 import type { ServedGateway } from '../gateway/served-gateway.ts';
-import { type Ended, ended, runSub } from './sub.ts';
+import { askSub } from './ask-sub.ts';
+import { type Ended, ended } from './sub.ts';
 
 export interface ProxyHome {
   readonly folder: string;
@@ -54,7 +55,7 @@ export function proxyHome({ folder: name, env: more }: ProxyHomeOptions = {}): P
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   });
   const sub: ProxyHome['sub'] = (args, { input, cwd = folder } = {}) =>
-    runSub(args, { cwd, env, ...(input !== undefined && { input }) });
+    askSub(args, { cwd, env, ...(input !== undefined && { input }) });
   return { folder, home, env, sub };
 }
 

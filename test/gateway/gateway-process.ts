@@ -2,7 +2,8 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Ended, runSub } from '../e2e/sub.ts';
+import { askSub } from '../e2e/ask-sub.ts';
+import type { Ended } from '../e2e/sub.ts';
 import {
   ask,
   firstKey,
@@ -64,7 +65,7 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
     ANTHROPIC_API_KEY: PROVIDER_KEYS.anthropic,
     OPENAI_API_KEY: PROVIDER_KEYS.openai,
   };
-  const sub: GatewayProcess['sub'] = (...args) => runSub(args, { cwd: folder, env });
+  const sub: GatewayProcess['sub'] = (...args) => askSub(args, { cwd: folder, env });
   const written = await sub('gateway', 'init', 'config');
   if (written.code !== 0) throw new Error(written.stderr);
   configure(join(folder, 'config'), options);
