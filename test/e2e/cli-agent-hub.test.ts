@@ -99,7 +99,7 @@ test('two agents at once have two hubs, also where the home is too long a path f
   }
 });
 
-test('hooks are decided by the policy that they name, whoever has started their host', async () => {
+test('hooks are decided by the one policy that they name, whoever has started their host', async () => {
   const { serve, hook, home, hosts } = await startHooked();
   const closed = join(home, 'closed.yaml');
   writeFileSync(closed, 'rules: 7\n', { mode: 0o600 });
@@ -113,6 +113,8 @@ test('hooks are decided by the policy that they name, whoever has started their 
     2,
     expect.stringContaining('A rule denies this call.'),
   ]);
+  const other = await hook('PreToolUse', { ...bash, tool_use_id: 'u2' });
+  expect([other.code, said(other)]).toEqual([2, expect.stringContaining('different policies')]);
   expect(hosts()).toHaveLength(1);
   expect((await serve('page')).code).toBe(0);
 });

@@ -2,9 +2,12 @@
 // of the hooks: the first hook tells it.
 import { type Failure, isFailure, NO_CALLS, type ShimSummary } from '@subluminal/contracts';
 import { dialectOf } from '@subluminal/core/hooks';
+import { visible } from '@subluminal/core/visible';
 import { eventNameIn, HOOK_LIMITS } from './hook-desk.ts';
 import { type AskedHook, openHookListener } from './hook-listener.ts';
 import type { RunDesk } from './run-hooks.ts';
+
+const PATH_LENGTH_MAX = 300;
 
 export interface HostHooksOptions {
   readonly socketPath: string;
@@ -19,15 +22,27 @@ export interface HostHooks {
   end(): Promise<ShimSummary>;
 }
 
+interface OpeningDesk {
+  readonly policy: string | undefined;
+  readonly desk: Promise<RunDesk | string>;
+}
+
+function otherPolicy(first: string | undefined, other: string | undefined): string {
+  const [one, two] = [first, other].map((path) => visible(path ?? 'none', PATH_LENGTH_MAX));
+  return `The hooks of this agent name different policies (${one}, ${two}), and only one can decide. Take out the hooks that are not yours, or run \`sub import --hooks\` again, and start the agent again.`;
+}
+
 export async function openHostHooks({
   socketPath,
   openDesk,
 }: HostHooksOptions): Promise<HostHooks | Failure> {
-  let opening: Promise<RunDesk | string> | undefined;
+  let opening: OpeningDesk | undefined;
   let opened: RunDesk | undefined;
   const deskFor = async (hook: AskedHook): Promise<RunDesk | string> => {
-    const mine = (opening ??= openDesk(hook));
-    const desk = await mine;
+    const mine = (opening ??= { policy: hook.policy, desk: openDesk(hook) });
+    // A project can bring hooks of its own, and they may come first.
+    if (mine.policy !== hook.policy) return otherPolicy(mine.policy, hook.policy);
+    const desk = await mine.desk;
     if (typeof desk !== 'string') opened = desk;
     // What was wrong may be mended before the next hook.
     else if (opening === mine) opening = undefined;
@@ -49,7 +64,7 @@ export async function openHostHooks({
   return {
     sessions: () => opened?.desk.sessions ?? 0,
     end: async () => {
-      const desk = await opening;
+      const desk = await opening?.desk;
       const summary = typeof desk === 'object' ? await desk.end() : NO_CALLS;
       await listener.close();
       return summary;
