@@ -39,8 +39,19 @@ export const copilotCli = defineDialect({
       ? result(outputText(output, note, 'text_result_for_llm'))
       : printed({ additionalContext: note === '' ? '' : reasonText(note) }),
   refuseUnread,
-  writtenServerName: (name) => name,
+  writtenServerName,
+  isToolOf,
 });
+
+function writtenServerName(name: string): string {
+  return name.replaceAll(/[^a-zA-Z0-9_-]/g, '-');
+}
+
+/** It writes `server-tool`. `a-b-c` may be a tool of `a` or of `a-b`, so it is neither's. */
+function isToolOf(tool: string, server: string): boolean {
+  const parts = tool.split('-');
+  return parts.length === 2 && parts[0] === writtenServerName(server);
+}
 
 /** Arguments that are no JSON, such as a patch, are told as a text. */
 function readUse(body: HookBody): ToolUse | string {

@@ -302,3 +302,14 @@ test('an event of Cursor that asks, and that we do not answer, is refused', () =
   const inputs = { beforeShellExecution: { ...CURSOR, command: 'ls' } };
   expect(cursor.read(inputText(inputs, 'beforeShellExecution'))).toMatch(/not answered/);
 });
+
+test.each([
+  ['files-read_file', 'files', true],
+  ['my-files-read', 'my.files', false],
+  ['files-x-read', 'files', false],
+  ['files-x-read', 'files-x', false],
+  ['filesread', 'files', false],
+  ['Bash', 'Bash', false],
+])('%s of Copilot CLI is a tool of the server %s: %s', (tool, server, expected) => {
+  expect(copilotCli.isToolOf?.(tool, server)).toBe(expected);
+});

@@ -119,6 +119,8 @@ export interface HookDialect {
   writtenServerName(name: string): string;
   /** Its own question to its user; undefined where it has none that was seen to hold. */
   readonly question?: ClientQuestion;
+  /** Whether a tool is one of this MCP server, in a client that does not tell the two apart. */
+  readonly isToolOf?: (tool: string, server: string) => boolean;
   /** Reads what the client writes down; without it, nobody looks afterwards whether its hooks were silent. */
   readonly transcriptLine?: (line: string) => TranscriptLine;
   /**

@@ -493,6 +493,12 @@ describe('a tool of an MCP server', () => {
     expect(lines).toEqual([]);
   });
 
+  test('is left to the shim whose server its name tells', async () => {
+    const { tell, events } = await openHookDesk({ policy: NONE, shimServers: () => ['files'] });
+    for (const tool of ['files-read', 'others-read']) await tell(before(useOf(tool, {})));
+    expect(events('tool_call_start')).toMatchObject([{ call: { tool_name: 'others-read' } }]);
+  });
+
   test('is governed where it may be of another server than the one that has a shim', async () => {
     const { tell } = await openHookDesk({ policy: DENY, shimServers: () => ['files'] });
     const use = useOf('Read', { path: '.env' }, { server: 'files', isServerUncertain: true });

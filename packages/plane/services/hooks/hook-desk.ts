@@ -242,10 +242,13 @@ export class HookDesk {
   }
 
   /** Whether a shim of this run decides about it and records it. */
-  #hasShim({ dialect }: ClientSession, { server, isServerUncertain }: ToolUse): boolean {
+  #hasShim({ dialect }: ClientSession, { server, tool, isServerUncertain }: ToolUse): boolean {
     // Else a server without a shim could go by the name of one that has a shim.
-    if (server === undefined || isServerUncertain) return false;
-    const isMeant = (name: string) => name === server || dialect.writtenServerName(name) === server;
+    if (isServerUncertain) return false;
+    const isMeant = (name: string): boolean =>
+      server === undefined
+        ? dialect.isToolOf?.(tool, name) === true
+        : name === server || dialect.writtenServerName(name) === server;
     return this.#options.shimServers().some(isMeant);
   }
 

@@ -34,6 +34,7 @@ export const MADE_UP: HookDialect = {
     exitCode: 2,
   }),
   writtenServerName: (name) => name.replaceAll('.', '_'),
+  isToolOf: (tool, server) => tool.startsWith(`${server}-`),
   question: {
     isOpenedBy: (event) => event.kind === 'before_tool' && event.use.tool === 'Skill',
   },
