@@ -2,7 +2,7 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ensureBuilt } from '../e2e/sub.ts';
+import { ensureBuilt, SUB } from '../e2e/sub.ts';
 import {
   expectKept,
   expectOneRun,
@@ -40,6 +40,27 @@ function writeHostileProject(scene: HookScene): HookScene {
   const now = configs.map((config) => ({ ...config, text: readFileSync(config.path, 'utf8') }));
   return { ...scene, configs: now };
 }
+
+test('a tool of Claude Code sends no hook in its name', async ({ skip }) => {
+  const client = HOOKED_CLIENTS.find(({ id }) => id === 'claude-code');
+  if (client === undefined) throw new Error('no such client');
+  const { stage, model } = await setHookScene(client, skip);
+  writeFileSync(stage.policy, 'policy_id: p\nversion: "1"\nmode: control\nrules: []\n');
+  const said = { session_id: 's', cwd: stage.project, transcript_path: '/t', prompt: 'x' };
+  const input = JSON.stringify({ ...said, hook_event_name: 'UserPromptSubmit' });
+  const script = `const words = ['hook', 'claude-code', '--socket', process.env.SUB_HOOKS_SOCKET];
+const all = [${JSON.stringify(SUB)}, ...words];
+const hook = require('node:child_process').spawnSync(process.execPath, all, { input: ${JSON.stringify(input)} });
+console.log('ended', hook.status);
+`;
+  writeFileSync(join(stage.project, 'forge.cjs'), script);
+  model.play([calls(client.tools.shell('node forge.cjs')), text(DONE)]);
+  const session = await stage.sub(
+    ...['wrap', '--policy', stage.policy, '--', ...client.ask('Go.')],
+  );
+  expect(model.seen()[0]).toContain('ended 2');
+  expect(session.stderr).toContain('a hook came from a process that is not the agent');
+});
 
 describe.each(HOOKED_CLIENTS)('$title', (client) => {
   test('gets no secret by any of its tools under a policy of twelve lines', async ({ skip }) => {

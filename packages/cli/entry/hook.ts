@@ -108,7 +108,7 @@ function ask({ path, told, otherwise }: Host): void {
   let bytes = 0;
   socket.on('connect', () => {
     isConnected = true;
-    socket.write(`${JSON.stringify({ v: 1, client, ppid: process.ppid, ...told })}\n`);
+    socket.write(`${JSON.stringify({ v: 1, client, pid: process.pid, ...told })}\n`);
     socket.end(body);
   });
   socket.on('data', (chunk: Buffer) => {

@@ -24,25 +24,55 @@ rules:
 
 /** Tells hooks as Claude Code does, by HTTP and on the socket, and writes the answers down. */
 const AGENT = `
-const { connect } = require('node:net');
+const { spawn } = require('node:child_process');
 const { writeFileSync } = require('node:fs');
 const [url, token, socketPath, out] = process.argv.slice(2);
 const base = { session_id: 's', cwd: process.cwd(), transcript_path: '/t' };
 const pre = (id) => JSON.stringify({ ...base, hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_use_id: id, tool_input: { command: 'echo ' + id } });
 const post = (id) => JSON.stringify({ ...base, hook_event_name: 'PostToolUse', tool_name: 'Bash', tool_use_id: id, tool_input: { command: 'echo ' + id }, tool_response: { stdout: id, stderr: '', interrupted: false, isImage: false } });
 const http = async (body) => (await fetch(url, { method: 'POST', body, headers: { authorization: 'Bearer ' + token } })).text();
-const sock = (body) => new Promise((resolve) => {
-  const socket = connect({ path: socketPath, allowHalfOpen: true });
+const started = (words, body) => new Promise((resolve) => {
+  const child = spawn(process.execPath, words, { stdio: ['pipe', 'pipe', 'inherit'], detached: true });
   let text = '';
-  socket.on('data', (chunk) => { text += chunk; }).on('end', () => resolve(text));
-  socket.end('{"v":1,"client":"claude-code","ppid":1}\\n' + body);
+  child.stdout.on('data', (chunk) => { text += chunk; }).on('end', () => resolve(text));
+  child.stdin.end(body);
 });
+const sock = (body) => started(['sub.cjs', 'hook', 'claude-code', socketPath], body);
 (async () => {
   const said = [await http(pre('one')), await http(post('one')), await sock(pre('two')), await http(pre('three'))];
   said.push(process.env.SUB_HOOKS_SOCKET === socketPath ? 'told' : 'untold');
   writeFileSync(out, JSON.stringify(said));
 })();
 `;
+
+/** Asks on the socket, as `sub hook` does; in the name of another process where it is told so. */
+const HOOK = `
+const { connect } = require('node:net');
+const [, client, socketPath, pid = process.pid] = process.argv.slice(2);
+const socket = connect({ path: socketPath, allowHalfOpen: true }, () => {
+  socket.write(JSON.stringify({ v: 1, client, pid: Number(pid) }) + '\\n');
+  process.stdin.pipe(socket);
+});
+socket.on('error', () => {}).pipe(process.stdout);
+`;
+
+/** Runs a tool that sends hooks itself. */
+const FORGING_AGENT = AGENT.replace(/\(async[\s\S]*/, '').concat(`
+const tool = \`
+const [url, token, body] = process.argv.slice(1);
+fetch(url, { method: 'POST', body, headers: { authorization: 'Bearer ' + token } })
+  .then(({ status }) => process.stdout.write(String(status)));
+\`;
+(async () => {
+  const prompt = JSON.stringify({ ...base, hook_event_name: 'UserPromptSubmit', prompt: 'x' });
+  const said = [await http(pre('one')), await http(post('one'))];
+  said.push(await started(['-e', tool, url, token, prompt], ''));
+  said.push(await started(['hook.cjs', 'hook', 'claude-code', socketPath], prompt));
+  said.push(await started(['sub.cjs', 'hook', 'claude-code', socketPath, String(process.pid)], prompt));
+  said.push(await http(prompt));
+  writeFileSync(out, JSON.stringify(said));
+})();
+`);
 
 /** Asks the socket that the run names, as hooks from a file of settings do. */
 const SETTINGS_AGENT = AGENT.replace(/\(async[\s\S]*/, '')
@@ -61,6 +91,9 @@ async function runWith(begin: AgentHooks['begin'] | undefined, extra: Partial<Ru
   writeFileSync(file('policy.yaml'), POLICY, { mode: 0o600 });
   writeFileSync(file('agent.cjs'), AGENT);
   writeFileSync(file('settings.cjs'), SETTINGS_AGENT);
+  writeFileSync(file('forging.cjs'), FORGING_AGENT);
+  writeFileSync(file('sub.cjs'), HOOK);
+  writeFileSync(file('hook.cjs'), HOOK);
   mkdirSync(file('.subluminal'), { mode: 0o700 });
   const env = { PATH: process.env['PATH'], HOME: home, SUB_HOME: file('.subluminal') };
   const flags = { policy: file('policy.yaml') };
@@ -126,6 +159,30 @@ test('hooks from the settings of a client come to the run that has started it in
     summary: { totals: { calls_total: 3, calls_blocked: 1 } },
   });
 });
+
+const HAS_PROC = process.platform === 'linux';
+
+test.runIf(HAS_PROC)(
+  'hooks that a tool of the agent sends are refused, and on record',
+  async () => {
+    const { result, file } = await runWith(({ http, socket, env }) => {
+      const home = env['HOME'] ?? '';
+      const words = [
+        join(home, 'forging.cjs'),
+        http.url,
+        http.token,
+        socket,
+        join(home, 'out.json'),
+      ];
+      return { command: [process.execPath, ...words], env };
+    });
+    if (isFailure(result)) throw new Error(result.message);
+    const said = JSON.parse(readFileSync(file('out.json'), 'utf8')) as string[];
+    expect(said).toEqual(['{}', '{}', '403', '', '', '{}']);
+    expect(result.warnings).toEqual([expect.stringContaining('not the agent')]);
+    expect(readFileSync(file('events.jsonl'), 'utf8')).toContain('not the agent');
+  },
+);
 
 test('a run without hooks does not miss them', async () => {
   const { result } = await runWith(undefined, { command: [process.execPath, '-e', ''] });

@@ -20,6 +20,7 @@ import { Recorder } from '../services/governor/events.ts';
 import { startPolicy } from '../services/governor/policy-start.ts';
 import { openEventSink } from '../services/governor/session-settings.ts';
 import { hostSocketsOf } from '../services/hooks/find-host.ts';
+import { HookSenders } from '../services/hooks/hook-senders.ts';
 import { type HostHooks, openHostHooks } from '../services/hooks/host-hooks.ts';
 import { openRunDesk, type RunDesk, type RunDeskOptions } from '../services/hooks/run-hooks.ts';
 import { type Judge, openHub, type RunningHub } from '../services/hub/index.ts';
@@ -163,9 +164,11 @@ async function openParts(
   const hub = await openHostHub(place, { producer, judge: cedar?.judge, degraded });
   if (isFailure(hub)) return `${hub.message} ${hub.fix}`;
   opened.push(() => hub.close());
-  const told = { producer, hub, sink, degraded };
+  const senders = new HookSenders({ root: options.agent.pid, isClient: true, degraded });
+  const told = { producer, hub, sink, degraded, senders };
   const hooks = await openHostHooks({
     socketPath,
+    senders,
     openDesk: ({ cwd = options.cwd, policy: named }) =>
       openDesk({ ...options, cwd, policy: named }, told),
   });
@@ -216,7 +219,7 @@ function openHostHub(
 /** Decides by the policy that the first hook has found. */
 async function openDesk(
   options: HookHostOptions,
-  told: Pick<RunDeskOptions, 'producer' | 'hub' | 'sink' | 'degraded'>,
+  told: Pick<RunDeskOptions, 'producer' | 'hub' | 'sink' | 'degraded' | 'senders'>,
 ): Promise<RunDesk | string> {
   const { env, cwd } = options;
   const flags = flagsOf(options);

@@ -29,6 +29,8 @@ export interface ProcessStat {
   readonly pid: number;
   readonly ppid: number;
   readonly pgid: number;
+  /** The session; a process can leave it for a new one, and never comes back. */
+  readonly session: number;
   readonly name: string;
   /** False for a zombie: it has ended and only waits for its parent to take note. */
   readonly running: boolean;
@@ -94,13 +96,14 @@ export function processStat(
   // The name stands in parentheses and may itself hold any, and spaces.
   const [open, close] = [text.indexOf('('), text.lastIndexOf(')')];
   const fields = text.slice(close + 2).split(' ');
-  // Fields 4, 5 and 22 of proc(5), counted behind the name, which is the second.
-  const [ppid, pgid, startTicks] = [Number(fields[1]), Number(fields[2]), Number(fields[19])];
+  // Fields 4, 5, 6 and 22 of proc(5), counted behind the name, which is the second.
+  const [ppid, pgid, session] = [Number(fields[1]), Number(fields[2]), Number(fields[3])];
+  const startTicks = Number(fields[19]);
   if (open < 0 || close < open || !Number.isSafeInteger(ppid) || !Number.isFinite(startTicks)) {
     return undefined;
   }
   const running = !'ZXx'.includes(fields[0] ?? 'X');
-  return { pid, ppid, pgid, name: text.slice(open + 1, close), running, startTicks };
+  return { pid, ppid, pgid, session, name: text.slice(open + 1, close), running, startTicks };
 }
 
 function infoFromPs(pid: number, system: System): ProcessInfo | undefined {

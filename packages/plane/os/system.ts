@@ -36,6 +36,8 @@ export interface System {
    * mean nothing. Undefined where the system has no such namespaces.
    */
   space?(): string | undefined;
+  /** The names in a folder; undefined when it cannot be read. */
+  names?(path: string): readonly string[] | undefined;
   /** The processes that can be seen; Linux only. */
   pids?(): readonly number[];
   /** Where a symbolic link points to. */
@@ -67,6 +69,7 @@ export function thisSystem(): System {
     uuid: randomUUID,
     uuidByTime: uuidv7,
     space: readSpace,
+    names: (path) => attempt(() => readdirSync(path)),
     pids: () => attempt(() => readdirSync('/proc').flatMap(pidIn)) ?? [],
     link: (path) => attempt(() => readlinkSync(path)),
     fileId: (path) => attempt(() => fileId(statSync(path, { bigint: true }))),

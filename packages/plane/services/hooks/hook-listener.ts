@@ -17,6 +17,7 @@ import {
 } from '../../os/index.ts';
 import { type Body, BodyReader } from '../serve/http/read-body.ts';
 import { decodeBytes } from '../transports/stdio/index.ts';
+import type { HookSenders } from './hook-senders.ts';
 
 export interface HookListenerOptions {
   /** In a folder that is for its owner alone. */
@@ -24,6 +25,8 @@ export interface HookListenerOptions {
   readonly bodyBytesMax: number;
   /** Opens a port of this machine for hooks that are posted, too. */
   readonly takesPosts: boolean;
+  /** Tells who asks; everybody may unless given. */
+  readonly senders?: HookSenders;
   readonly handle: (hook: AskedHook, signal: AbortSignal) => Promise<HookReply>;
 }
 
@@ -31,6 +34,8 @@ export interface HookListenerOptions {
 export interface AskedHook {
   readonly client: string;
   readonly body: string;
+  /** The process of a hook that is one, as it says itself. */
+  readonly pid?: number;
   /** Hooks from the settings of a client tell where they run, and which policy their user has named. */
   readonly cwd?: string;
   readonly policy?: string;
@@ -60,6 +65,7 @@ const REFUSALS = {
   host: 'The Host is not this address.',
   origin: 'This address does not speak to web pages.',
   token: 'The token of the run is missing or wrong.',
+  sender: 'Only the agent of the run may ask.',
 };
 
 export async function openHookListener(
@@ -93,7 +99,7 @@ interface Listening {
 // Over HTTP.
 
 async function listenHttp(
-  { handle, bodyBytesMax }: HookListenerOptions,
+  { handle, bodyBytesMax, senders }: HookListenerOptions,
   token: string,
 ): Promise<(Listening & { readonly url: string }) | Failure> {
   const server = createServer(SERVER_OPTIONS);
@@ -108,6 +114,8 @@ async function listenHttp(
     if (!gate.admit(request.socket)) return;
     const [, client] = PATH.exec(request.url ?? '') ?? [];
     if (client === undefined || request.method !== 'POST') return send(response, 404, 'Unknown.');
+    if (senders?.isPostedByClient(request.socket) === false)
+      return send(response, 403, REFUSALS.sender);
     const signal = signals.get(request.socket) ?? closeSignal(request.socket);
     signals.set(request.socket, signal);
     bodies.read(request, client, (body) => answer(body, { signal, response, client, handle }));
@@ -198,7 +206,7 @@ async function listenSocket(options: HookListenerOptions): Promise<Listening | F
 
 function receive(
   socket: Socket,
-  { handle, bodyBytesMax }: HookListenerOptions,
+  { handle, bodyBytesMax, senders }: HookListenerOptions,
   room: { bytes: number },
 ): void {
   const gathered = new GatheredBytes();
@@ -221,7 +229,7 @@ function receive(
     const bytes = gathered.take();
     release();
     const asked = readAsked(bytes);
-    if (asked === undefined) {
+    if (asked === undefined || senders?.isStartedByClient(asked.pid, asked.client) === false) {
       socket.destroy();
       return;
     }
@@ -250,11 +258,12 @@ function readAsked(bytes: Buffer): AskedHook | undefined {
   if (at === -1 || at > HEADER_BYTES_MAX) return undefined;
   const header = parseJson(bytes.toString('utf8', 0, at));
   if (!isObject(header) || header['v'] !== 1) return undefined;
-  const { client, cwd, policy } = header;
+  const { client, cwd, policy, pid } = header;
   if (typeof client !== 'string' || !CLIENT.test(client)) return undefined;
   return {
     client,
     body: bytes.toString('utf8', at + 1),
+    ...(typeof pid === 'number' && { pid }),
     ...(typeof cwd === 'string' && { cwd }),
     ...(typeof policy === 'string' && { policy }),
   };

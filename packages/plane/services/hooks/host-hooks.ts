@@ -4,12 +4,12 @@ import { type Failure, isFailure, NO_CALLS, type ShimSummary } from '@subluminal
 import { dialectOf } from '@subluminal/core/hooks';
 import { visible } from '@subluminal/core/visible';
 import { eventNameIn, HOOK_LIMITS } from './hook-desk.ts';
-import { type AskedHook, openHookListener } from './hook-listener.ts';
+import { type AskedHook, type HookListenerOptions, openHookListener } from './hook-listener.ts';
 import type { RunDesk } from './run-hooks.ts';
 
 const PATH_LENGTH_MAX = 300;
 
-export interface HostHooksOptions {
+export interface HostHooksOptions extends Pick<HookListenerOptions, 'senders'> {
   readonly socketPath: string;
   /** A text says why nothing can be decided. */
   readonly openDesk: (hook: Pick<AskedHook, 'cwd' | 'policy'>) => Promise<RunDesk | string>;
@@ -35,6 +35,7 @@ function otherPolicy(first: string | undefined, other: string | undefined): stri
 export async function openHostHooks({
   socketPath,
   openDesk,
+  senders,
 }: HostHooksOptions): Promise<HostHooks | Failure> {
   let opening: OpeningDesk | undefined;
   let opened: RunDesk | undefined;
@@ -51,6 +52,7 @@ export async function openHostHooks({
   const listener = await openHookListener({
     socketPath,
     takesPosts: false,
+    ...(senders && { senders }),
     bodyBytesMax: HOOK_LIMITS.bodyBytesMax,
     handle: async (hook, signal) => {
       const { client, body } = hook;

@@ -16,12 +16,15 @@ import type { AgentHooks, AgentLaunch, LaunchFolder } from '../run/options.ts';
 import { sharedSink } from '../sink/index.ts';
 import { HOOK_LIMITS, type HookClient, HookDesk, type HookDeskOptions } from './hook-desk.ts';
 import { type HookListener, openHookListener } from './hook-listener.ts';
+import { HookSenders } from './hook-senders.ts';
 
 export interface RunDeskOptions
   extends Omit<HookDeskOptions, 'clients' | 'policy' | 'hub' | 'shimServers'> {
   readonly hub: Hub;
   readonly snapshot: Snapshot;
   readonly policyFiles: PolicyFiles;
+  /** Tells who sends hooks, and who has started a shim; everybody counts as the client unless given. */
+  readonly senders?: HookSenders;
 }
 
 export interface RunDesk {
@@ -62,7 +65,7 @@ export interface HookedAgent extends AgentLaunch {
   readonly end: () => Promise<ShimSummary>;
 }
 
-interface HookableStart extends Omit<RunHooksOptions, 'takesPosts' | 'trustsPrompts'> {
+interface HookableStart extends Omit<RunHooksOptions, 'takesPosts' | 'trustsPrompts' | 'senders'> {
   readonly command: readonly string[];
   readonly cwd: string;
 }
@@ -75,9 +78,12 @@ export async function hookAgent(
   hooks: AgentHooks | undefined,
   start: HookableStart,
 ): Promise<HookedAgent | Failure> {
-  const { command, cwd, env, socketPath: socket } = start;
+  const { command, cwd, env, socketPath: socket, degraded } = start;
   const isHooked = hooks !== undefined;
-  const opened = await openRunHooks({ ...start, takesPosts: isHooked, trustsPrompts: isHooked });
+  // The agent is started by this process.
+  const senders = new HookSenders({ root: process.pid, isClient: false, degraded });
+  const trusts = { takesPosts: isHooked, trustsPrompts: isHooked };
+  const opened = await openRunHooks({ ...start, ...trusts, senders });
   if (isFailure(opened)) return opened;
   const { desk, listener } = opened;
   const { http } = listener;
@@ -95,7 +101,7 @@ export async function hookAgent(
     return made;
   }
   const end = (): Promise<ShimSummary> => {
-    if (hooks !== undefined && !desk.hasHeard) start.degraded(silentWords(hooks.client));
+    if (hooks !== undefined && !desk.hasHeard) degraded(silentWords(hooks.client));
     if (folder !== undefined) rmSync(folder.path, { recursive: true, force: true });
     return opened.end();
   };
@@ -125,12 +131,13 @@ function once<T>(act: () => T): () => T {
 }
 
 export async function openRunHooks(options: RunHooksOptions): Promise<RunHooks | Failure> {
-  const { socketPath, takesPosts } = options;
+  const { socketPath, takesPosts, senders } = options;
   const opened = openRunDesk(options);
   const { desk } = opened;
   const listener = await openHookListener({
     socketPath,
     takesPosts,
+    ...(senders && { senders }),
     bodyBytesMax: HOOK_LIMITS.bodyBytesMax,
     handle: ({ client, body }, signal) => desk.handle(client, body, signal),
   });
@@ -148,7 +155,7 @@ export async function openRunHooks(options: RunHooksOptions): Promise<RunHooks |
 
 /** Decides by this policy, and by what becomes of its files. */
 export function openRunDesk(options: RunDeskOptions): RunDesk {
-  const { hub, sink, snapshot, policyFiles: files, config, degraded, warn } = options;
+  const { hub, sink, snapshot, policyFiles: files, config, degraded, warn, senders } = options;
   let inForce = { snapshot, files };
   const desk = new HookDesk({
     ...options,
@@ -156,7 +163,7 @@ export function openRunDesk(options: RunDeskOptions): RunDesk {
     // It outlives each session.
     sink: sharedSink(sink),
     policy: () => inForce,
-    shimServers: () => liveServers(hub),
+    shimServers: () => liveServers(hub).filter((server) => senders?.hasShim(server) !== false),
   });
   const following = followPolicy({
     files,
