@@ -118,9 +118,17 @@ describe('reading', () => {
     });
   });
 
+  test.each(['session_id', 'command'])('%s that stands twice is not understood', (key) => {
+    const text = JSON.stringify(bodyOf('PreToolUse-Bash'));
+    const twice = text.replace(`"${key}":`, `"${key}":"a","${key}":`);
+    expect(claudeCode.read(twice)).toMatch(/a key twice/);
+  });
+
   test.each([
-    ['a key that stands twice', '{"session_id":"a","session_id":"b"}'],
-    ['a key of the arguments that stands twice', '{"tool_input":{"command":"a","command":"b"}}'],
+    [
+      'lists in lists without end',
+      `{"tool_input":${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}}`,
+    ],
     ['too much depth', '['.repeat(100_000)],
     ['nothing', ''],
     ['a list', '[1]'],

@@ -1,7 +1,8 @@
 // What the bodies of all clients have in common. A body that two readers could understand differently is
 // refused: the client may be the other reader.
 import { isJsonObject, type JsonObject, type JsonValue } from '@subluminal/contracts';
-import { canonicalize, memberText } from '../json/index.ts';
+import { memberText } from '../json/index.ts';
+import { hasDuplicateKeys } from '../json/text-parts.ts';
 import { quote } from '../text/visible.ts';
 import type { HookEvent, HookInput, HookSender, ToolUse } from './types.ts';
 
@@ -48,11 +49,15 @@ export function readInput(
 }
 
 function readBody(text: string): HookBody | string {
-  const checked = canonicalize(text);
-  if (!checked.ok) return `the hook's input is no JSON that we accept (${checked.code})`;
-  const members: unknown = JSON.parse(text);
-  if (!isJsonObject(members)) return "the hook's input is not a JSON object";
-  return { text, members };
+  try {
+    const members: unknown = JSON.parse(text);
+    if (!isJsonObject(members)) return "the hook's input is not a JSON object";
+    if (hasDuplicateKeys(text, members)) return "the hook's input has a key twice";
+    return { text, members };
+  } catch {
+    // Or it is nested so deep that nobody can read it.
+    return "the hook's input is no JSON that we accept";
+  }
 }
 
 /** A text that is not empty; undefined when there is none. */
