@@ -24,7 +24,7 @@ const CALLS = 200;
 async function fleetOf(runs: number): Promise<Fleet> {
   const home = mkdtempSync(join(tmpdir(), 'sub-fleet-'));
   const env = cleanEnv(home);
-  mkdirSync(join(home, 'sub'), { mode: 0o700 });
+  mkdirSync(join(home, '.subluminal'), { mode: 0o700 });
   try {
     const direct = await runFleet(directAgent(CALLS, env), runs);
     const ledger = await serveLedger(env);

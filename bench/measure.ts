@@ -1,5 +1,6 @@
 // Timing side by side: all contestants take turns within one run, so that their ratios hold on a
 // noisy machine even where the absolute figures don't.
+import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 
 /** Nanoseconds from any fixed start. */
@@ -21,6 +22,8 @@ export interface MeasureOptions {
   /** Calls per contestant before anything counts. */
   readonly warmup?: number;
   readonly clock?: Clock;
+  /** A pause before each sample, in which what another contestant left for later is done. */
+  readonly restMs?: number;
 }
 
 export interface Timing {
@@ -101,7 +104,7 @@ export async function measureAsync(
   contestants: readonly AsyncContestant[],
   options: MeasureOptions = {},
 ): Promise<Measurement> {
-  const { samples = SAMPLES, warmup = WARMUP, clock = systemClock } = options;
+  const { samples = SAMPLES, warmup = WARMUP, clock = systemClock, restMs = 0 } = options;
   const lanes = contestants.map(({ name }) => ({
     name,
     batch: 1,
@@ -113,6 +116,7 @@ export async function measureAsync(
   const pairs = contestants.map((contestant, at) => ({ ...contestant, lane: lanes[at] }));
   for (let round = 0; round < samples; round++) {
     for (const { run, lane } of inTurn(pairs, round)) {
+      if (restMs > 0) await setTimeout(restMs);
       const startNs = clock();
       sink.last = await run(round);
       if (lane !== undefined) lane.samplesNs[round] = clock() - startNs;

@@ -108,7 +108,7 @@ function nodeLauncher(): string {
 }
 
 function importOptions({ home, env, config }: Bench): ImportOptions {
-  const sub = join(home, 'sub');
+  const sub = join(home, '.subluminal');
   return {
     env,
     project: home,
@@ -179,7 +179,7 @@ export async function run(args: readonly string[]): Promise<number> {
       env: { ...cleanEnv(home), SUB_EVENTS: 'off' },
       config: join(home, 'mcp.json'),
     };
-    mkdirSync(join(home, 'sub'), { mode: 0o700 });
+    mkdirSync(join(home, '.subluminal'), { mode: 0o700 });
     const text = configText();
     writeFileSync(bench.config, text);
     const launched = await inTurns(launches(bench), samples);

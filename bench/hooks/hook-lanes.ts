@@ -27,26 +27,34 @@ export interface HookPlace {
   readonly cwd: string;
 }
 
-/** What a client tells before and after the use of one tool. */
-export function toolUse(index: number, cwd: string): readonly [string, string] {
-  const common = {
+/** The hooks that `sub run` puts around one use of a tool: before it, after it, and before the model sees it. */
+export const TOOL_HOOKS = ['PreToolUse', 'PostToolUse', 'PostToolBatch'] as const;
+
+/** What a client tells by them. */
+export function toolUse(index: number, cwd: string): readonly string[] {
+  const session = {
     session_id: 'a3b1c2d4-0000-4000-8000-000000000001',
     transcript_path: join(cwd, 'transcript.jsonl'),
     cwd,
     prompt_id: 'a3b1c2d4-0000-4000-8000-000000000002',
     permission_mode: 'default',
+  };
+  const filePath = join(cwd, 'src', `file-${index % 100}.ts`);
+  const use = {
     tool_name: 'Read',
-    tool_input: { file_path: join(cwd, 'src', `file-${index % 100}.ts`) },
+    tool_input: { file_path: filePath },
     tool_use_id: `toolu_${index}`,
   };
-  const { file_path: filePath } = common.tool_input;
   const content = 'export const value = 1;\n'.repeat(100);
   const file = { filePath, content, numLines: 101, startLine: 1, totalLines: 101 };
-  const after = { tool_response: { type: 'text', file }, duration_ms: 3 };
-  return [
-    JSON.stringify({ ...common, hook_event_name: 'PreToolUse' }),
-    JSON.stringify({ ...common, hook_event_name: 'PostToolUse', ...after }),
-  ];
+  const told = {
+    PreToolUse: use,
+    PostToolUse: { ...use, tool_response: { type: 'text', file }, duration_ms: 3 },
+    PostToolBatch: { tool_calls: [{ ...use, tool_response: content }] },
+  };
+  return TOOL_HOOKS.map((name) =>
+    JSON.stringify({ ...session, hook_event_name: name, ...told[name] }),
+  );
 }
 
 /** Something that a process tells in its first line, and that ends with its input. */
@@ -133,7 +141,7 @@ export function httpLane(name: string, hook: HookUnderTest, { cwd }: HookPlace):
       });
       sent.once('error', reject).end(body);
     });
-  return { name, run: (index) => bothHooks(index, cwd, post) };
+  return { name, run: (index) => allHooks(index, cwd, post) };
 }
 
 export function commandLane(
@@ -146,7 +154,7 @@ export function commandLane(
     child.stdin.on('error', () => undefined).end(body);
     return outputOf(child);
   };
-  return { name, run: (index) => bothHooks(index, cwd, start) };
+  return { name, run: (index) => allHooks(index, cwd, start) };
 }
 
 async function outputOf(child: ChildProcess): Promise<string> {
@@ -162,7 +170,7 @@ async function outputOf(child: ChildProcess): Promise<string> {
 let uses = 0;
 
 /** All of them must be let through: a refusal would be quicker. */
-async function bothHooks(
+async function allHooks(
   _index: number,
   cwd: string,
   ask: (body: string) => Promise<string>,

@@ -7,11 +7,13 @@ import { turnsIn } from '../../test/clients/scene.ts';
 import { calls, text } from '../../test/clients/script.ts';
 import { type Stage, setStage } from '../../test/clients/stage.ts';
 import { percentile } from '../measure.ts';
-import type { HookUnderTest } from './hook-lanes.ts';
+import { type HookUnderTest, TOOL_HOOKS } from './hook-lanes.ts';
 
 const USES = 30;
 /** The first ones load what the others find. */
 const SKIPPED = 5;
+
+export const NO_HOOKS = 'no hooks';
 
 export interface ClientLane {
   readonly name: string;
@@ -31,7 +33,7 @@ export function lanesOf(empty: HookUnderTest, sub: HookUnderTest): readonly Clie
   });
   const command = (hook: HookUnderTest): object => ({ type: 'command', command: hook.command });
   return [
-    { name: 'no hooks' },
+    { name: NO_HOOKS },
     { name: 'http, empty hook', handler: http(empty) },
     { name: 'http, sub', handler: http(sub) },
     { name: 'command, empty hook', handler: command(empty) },
@@ -82,7 +84,8 @@ function writeFiles({ project }: Stage): readonly string[] {
 
 async function runOnce(stage: Stage, handler: object | undefined): Promise<void> {
   const group = [{ matcher: '*', hooks: [handler] }];
-  const hooks = handler === undefined ? {} : { PreToolUse: group, PostToolUse: group };
+  const events = handler === undefined ? [] : TOOL_HOOKS;
+  const hooks = Object.fromEntries(events.map((event) => [event, group]));
   const settings = JSON.stringify({ hooks, allowedHttpHookUrls: ['http://127.0.0.1:*'] });
   const command = ['claude', '-p', 'Read them.', '--allowedTools', 'Read', '--settings', settings];
   const { code, stdout, stderr } = await stage.run(command);

@@ -41,14 +41,14 @@ export function isBuilt(): boolean {
 /** An environment of our own, with a home of its own. */
 export function cleanEnv(home: string): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !LEFT_OUT.test(name));
-  return { ...Object.fromEntries(kept), HOME: home, SUB_HOME: join(home, 'sub') };
+  return { ...Object.fromEntries(kept), HOME: home, SUB_HOME: join(home, '.subluminal') };
 }
 
 /** Starts a ledger that discards. */
 export async function openPlace(): Promise<Place> {
   const home = mkdtempSync(join(tmpdir(), 'sub-bench-'));
   const env = cleanEnv(home);
-  const run = join(home, 'sub', 'run');
+  const run = join(home, '.subluminal', 'run');
   mkdirSync(run, { recursive: true, mode: 0o700 });
   const ledger = spawn(NODE, [LEDGER, join(run, 'ledger.sock')], {
     env,
