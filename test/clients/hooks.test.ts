@@ -109,19 +109,24 @@ version: "1"
 mode: control
 rules:
   - { rule_id: deploys, kind: approval, match: { command: { program: [touch] } }, effect: { message: Is this a deploy that you want?, approval: { wait: hold } } }
+  - { rule_id: one-name, kind: deny, match: { args: { key_equals: { description: Greet } } }, effect: { action: BLOCK, message: Say whom., hint: { suggest: { one_of: { description: [Greet Ann] } } } } }
 `;
 
 test.for(HOOKED_CLIENTS.filter(({ id }) => id === 'claude-code'))(
-  '$title refuses what it is told to ask about where nobody is there, and the record says so',
+  '$title refuses what it is told to ask about where nobody is there, and runs what was corrected',
   async (client, { skip }) => {
     const scene = await setHookScene(client, skip);
     const { stage, model } = scene;
     const ours = join(stage.home, '.subluminal');
     mkdirSync(ours, { mode: 0o700 });
-    writeFileSync(join(ours, 'config.toml'), '[hooks]\nask = "client"\n', { mode: 0o600 });
+    writeFileSync(join(ours, 'config.toml'), '[hooks]\nask = "client"\nsuggestions = "apply"\n', {
+      mode: 0o600,
+    });
     writeFileSync(stage.policy, ASKS);
     const { shell } = client.tools;
-    model.play([calls(shell('touch deployed')), calls(shell('echo Hello.')), text(DONE)]);
+    const greet = shell('echo Hello.');
+    const greeting = { ...greet, args: { ...greet.args, description: 'Greet' } };
+    model.play([calls(shell('touch deployed')), calls(greeting), text(DONE)]);
     const command = ['wrap', '--policy', stage.policy, '--', ...client.ask('Deploy it.')];
     const session = await stage.sub(...command);
     expect(session, session.stderr).toMatchObject({ code: 0 });
@@ -129,10 +134,12 @@ test.for(HOOKED_CLIENTS.filter(({ id }) => id === 'claude-code'))(
       expect.stringContaining('Is this a deploy that you want?'),
       expect.stringContaining('Hello.'),
     ]);
+    expect(model.requests().at(-1)?.bytes).toContain('The arguments were corrected');
     expect(existsSync(join(stage.project, 'deployed'))).toBe(false);
     await stage.quiet();
-    expect(await stage.calls(2)).toMatchObject([
+    expect(await stage.calls(3)).toMatchObject([
       { decision: 'BLOCK', rule_id: 'deploys', status: 'ERROR' },
+      { decision: 'REJECT_WITH_HINT', rule_id: 'one-name', status: 'ERROR' },
       { decision: 'ALLOW', status: 'OK' },
     ]);
   },

@@ -50,10 +50,11 @@ export const claudeCode = defineDialect({
     write: (reason) => permission('ask', reasonText(reason)),
   },
   // Without a decision beside them, so that the client asks its user as it would have done.
-  rewrite: (_event, { text }) => ({
-    ...printed({}),
-    stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":${text}}}`,
-  }),
+  rewrite(_event, { text, note }) {
+    const context = note === '' ? '' : `"additionalContext":${JSON.stringify(reasonText(note))},`;
+    const members = `"hookEventName":"PreToolUse",${context}"updatedInput":${text}`;
+    return { ...printed({}), stdout: `{"hookSpecificOutput":{${members}}}` };
+  },
   replace,
   refuseUnread: refusal,
   writtenServerName,

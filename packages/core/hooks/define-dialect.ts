@@ -12,6 +12,7 @@ import type {
   HookDialect,
   HookEvent,
   HookReply,
+  ToolUse,
 } from './types.ts';
 
 type RefusableKind = 'before_tool' | 'after_tool' | 'prompt' | 'config_change' | 'before_model';
@@ -20,10 +21,13 @@ export type RefusableEvent = Extract<HookEvent, { readonly kind: RefusableKind }
 export interface WrittenArgs {
   readonly text: string;
   readonly members: JsonObject;
+  /** Why they are others; empty without a reason to tell. */
+  readonly note: string;
 }
 
 /** What is a client's own. */
-export interface DialectParts extends Omit<HookDialect, 'read' | 'write' | 'question'> {
+export interface DialectParts
+  extends Omit<HookDialect, 'read' | 'write' | 'question' | 'canRewrite'> {
   readonly events: EventReaders;
   /** Other events that ask for an answer, by their names: they are refused. */
   readonly unanswered?: RegExp;
@@ -51,7 +55,7 @@ export function defineDialect({ events, unanswered, ...parts }: DialectParts): H
         return dialect.question?.write(answer.reason) ?? refuse(event, answer.reason);
       case 'rewrite': {
         if (event.kind !== 'before_tool') return pass;
-        const args = writtenArgs(answer.argsText);
+        const args = writtenArgs(answer.argsText, answer.note);
         const written = args && rewrite(event, args);
         return written ?? refuse(event, 'The arguments could not be rewritten.');
       }
@@ -59,7 +63,11 @@ export function defineDialect({ events, unanswered, ...parts }: DialectParts): H
         return event.kind === 'after_tool' ? replace(event, answer.output, answer.note) : pass;
     }
   };
-  return { ...dialect, read: (body) => readInput(body, events, unanswered), write };
+  const canRewrite = (use: ToolUse, argsText: string): boolean => {
+    const args = writtenArgs(argsText);
+    return args !== undefined && rewrite({ kind: 'before_tool', use }, args) !== undefined;
+  };
+  return { ...dialect, canRewrite, read: (body) => readInput(body, events, unanswered), write };
 }
 
 /** The others cannot be refused, and to block the end of a turn would start another one. */
@@ -79,10 +87,10 @@ function isRefusable(event: HookEvent): event is RefusableEvent {
   }
 }
 
-function writtenArgs(text: string): WrittenArgs | undefined {
+function writtenArgs(text: string, note = ''): WrittenArgs | undefined {
   if (!canonicalize(text).ok) return undefined;
   const members: unknown = JSON.parse(text);
-  return isJsonObject(members) ? { text, members } : undefined;
+  return isJsonObject(members) ? { text, members, note } : undefined;
 }
 
 /** A body that is printed, and nothing beside it. */

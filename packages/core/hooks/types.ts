@@ -79,8 +79,8 @@ export type HookAnswer =
   | { readonly do: 'refuse'; readonly reason: string }
   /** The client asks its user whether a tool may run. */
   | { readonly do: 'ask'; readonly reason: string }
-  /** Lets a tool run with these arguments in place of its own. */
-  | { readonly do: 'rewrite'; readonly argsText: string }
+  /** Lets a tool run with these arguments in place of its own, and tells the model why, where the client can. */
+  | { readonly do: 'rewrite'; readonly argsText: string; readonly note?: string }
   /** The model gets this output in place of the tool's, in the same shape, and the note beside it. */
   | { readonly do: 'replace'; readonly output: JsonValue; readonly note: string };
 
@@ -115,6 +115,8 @@ export interface HookDialect {
   write(event: HookEvent, answer: HookAnswer): HookReply;
   /** The reply to what could not be read or answered: whatever it was, it must not go on. */
   refuseUnread(eventName: string | undefined, reason: string): HookReply;
+  /** Whether the client would run a tool with exactly these arguments. */
+  canRewrite(use: ToolUse, argsText: string): boolean;
   /** The names of MCP servers as the client writes them in the names of tools: `my.server` may be `my_server`. */
   writtenServerName(name: string): string;
   /** Its own question to its user; undefined where it has none that was seen to hold. */

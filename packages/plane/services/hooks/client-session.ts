@@ -10,7 +10,8 @@ export interface OpenUse {
   readonly key: string;
   readonly use: ToolUse;
   readonly session: HookSession;
-  readonly id: number;
+  /** Of the call that is open about it. */
+  id: number;
   /** Set as soon as it is asked for. */
   answer: Soon<HookAnswer>;
   /** How many hooks wait for its verdict. */

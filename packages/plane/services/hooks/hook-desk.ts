@@ -96,6 +96,7 @@ export class HookDesk {
     this.#uses = new ToolUses({
       governed: (session, server, cwd) => this.#governed(session, { server, cwd }),
       hasShim: (session, use) => this.#hasShim(session, use),
+      appliesSuggestions: config['hooks.suggestions'] === 'apply',
       asksClient: (session) => this.#questions?.mayAsk(session) ?? false,
       note: (text) => this.#note(text),
     });

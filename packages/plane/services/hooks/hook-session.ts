@@ -2,7 +2,7 @@
 // shim between two peers in memory. Before a tool runs, the agent calls it; what would reach the server may run. After
 // it, the server answers; what reaches the agent is what the model may see.
 import { pathToFileURL } from 'node:url';
-import { isObject, type JsonValue } from '@subluminal/contracts';
+import { isJsonObject, isObject, type JsonObject, type JsonValue } from '@subluminal/contracts';
 import { memberRange } from '@subluminal/core/json';
 import type { Snapshot } from '@subluminal/core/policy';
 import type { ApprovalWanted, AskedFor } from '@subluminal/core/session';
@@ -28,7 +28,12 @@ export type ToolVerdict =
   | { readonly kind: 'passes'; readonly argsText?: string }
   /** The client asks its user: what becomes of it is known once it has run, or has not. */
   | { readonly kind: 'asks'; readonly reason: string }
-  | { readonly kind: 'refused'; readonly reason: string };
+  | {
+      readonly kind: 'refused';
+      readonly reason: string;
+      /** The arguments that the hint suggests instead. */
+      readonly suggestedArgs?: JsonObject;
+    };
 
 export type ShownOutput =
   | { readonly kind: 'same' }
@@ -293,7 +298,7 @@ export class HookSession {
     const pending = this.#pending.get(id);
     if (pending?.decide !== undefined) {
       this.#pending.delete(id);
-      pending.decide({ kind: 'refused', reason: refusalIn(message) });
+      pending.decide({ kind: 'refused', reason: refusalIn(message), ...suggestionIn(message) });
     } else if (pending?.ran !== undefined) this.#shown(id, shown(message, pending.ran.output));
   }
 
@@ -363,6 +368,14 @@ function changedCall(bytes: Uint8Array, method: string): ToolVerdict {
 function refusalIn({ error, result }: { readonly [key: string]: unknown }): string {
   const text = isObject(error) ? error['message'] : isObject(result) && textOf(result['content']);
   return typeof text === 'string' && text !== '' ? text : UNREADABLE;
+}
+
+function suggestionIn({ error, result }: { readonly [key: string]: unknown }) {
+  const data = isObject(error) ? error['data'] : isObject(result) ? result['_meta'] : undefined;
+  const refusal = isObject(data) ? data['subluminal'] : undefined;
+  const hint = isObject(refusal) ? refusal['hint'] : undefined;
+  const suggestedArgs: unknown = isObject(hint) ? hint['suggested_args'] : undefined;
+  return isJsonObject(suggestedArgs) ? { suggestedArgs } : {};
 }
 
 function shown(message: { readonly [key: string]: unknown }, output: JsonValue): ShownOutput {

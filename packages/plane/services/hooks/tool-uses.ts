@@ -20,6 +20,8 @@ export interface ToolUsesOptions {
   readonly hasShim: (session: ClientSession, use: ToolUse) => boolean;
   /** Whether the client itself asks its user about uses that need an approval. */
   readonly asksClient: (session: ClientSession) => boolean;
+  /** Whether a tool runs with the arguments that a hint suggests, in place of a refusal. */
+  readonly appliesSuggestions: boolean;
   /** Puts on record that something was decided by less than it should be. */
   readonly note: (text: string) => void;
 }
@@ -34,7 +36,10 @@ const UNREPLACED =
 const DECLINED = 'The client was told to ask its user, and has not run it.';
 const UNDECIDED = refused('Subluminal has not decided about it.');
 const UNWRITTEN = 'Its arguments hold what may not be sent, and cannot be replaced here.';
+const CORRECTED = 'The arguments were corrected as the policy of this run suggests it.';
 const CHANGED = 'Parts of this output were replaced, as the policy of this run wants it.';
+
+type RefusedVerdict = Extract<ToolVerdict, { kind: 'refused' }>;
 
 export class ToolUses {
   readonly #options: ToolUsesOptions;
@@ -52,8 +57,7 @@ export class ToolUses {
     if (known !== undefined && !isSameUse(known, use)) {
       return refused('Its id belongs to another call that has not ended.');
     }
-    const mayAsk = this.#options.asksClient(session);
-    const open = known ?? (await this.#open(session, use, mayAsk));
+    const open = known ?? (await this.#open(session, use, true));
     return typeof open === 'string' ? refused(open) : this.#verdict(session, open, signal);
   }
 
@@ -74,7 +78,7 @@ export class ToolUses {
   }
 
   /** Puts a use before the governor; a text says why it cannot be. */
-  async #open(session: ClientSession, use: ToolUse, mayAsk = false): Promise<OpenUse | string> {
+  async #open(session: ClientSession, use: ToolUse, isBefore = false): Promise<OpenUse | string> {
     const args = parseJson(use.argsText);
     if (args === undefined) return 'Its arguments are no JSON.';
     if (session.uses.size >= USES_MAX) giveUpOldest(session);
@@ -91,6 +95,7 @@ export class ToolUses {
     const over = session.ended(use);
     if (over?.kind === 'refused') return over.reason;
     const argsText = withMembers(use.argsText, args, untold);
+    const mayAsk = isBefore && this.#options.asksClient(session);
     const { id, verdict } = governed.before({ ...use, argsText, mayAsk });
     const open: OpenUse = {
       key: session.keyFor(use),
@@ -104,11 +109,34 @@ export class ToolUses {
       argsText: use.argsText,
     };
     session.uses.set(open.key, open);
-    open.answer =
-      verdict instanceof Promise
-        ? verdict.then((said) => decided(session, open, { said, untold }))
-        : decided(session, open, { said: verdict, untold });
+    const answerTo = (said: ToolVerdict): HookAnswer | Promise<HookAnswer> =>
+      isBefore && this.#options.appliesSuggestions && said.kind === 'refused'
+        ? this.#corrected(session, open, { said, untold })
+        : decided(session, open, { said, untold });
+    open.answer = verdict instanceof Promise ? verdict.then(answerTo) : answerTo(verdict);
     return open;
+  }
+
+  /** A refused use may run with the arguments that the hint suggests, if the policy lets those pass. */
+  async #corrected(
+    session: ClientSession,
+    open: OpenUse,
+    { said, untold }: { readonly said: RefusedVerdict; readonly untold: JsonObject },
+  ): Promise<HookAnswer> {
+    const { use } = open;
+    const refusal = { said, untold };
+    const argsText = said.suggestedArgs && JSON.stringify(said.suggestedArgs);
+    const written = argsText && withoutMembers(argsText, use.argsText, untold);
+    if (!argsText || !written || !session.dialect.canRewrite(use, written)) {
+      return decided(session, open, refusal);
+    }
+    const { id, verdict } = open.session.before({ ...use, argsText });
+    open.id = id;
+    const again = await verdict;
+    if (again.kind !== 'passes') return decided(session, open, refusal);
+    const passes = { ...again, argsText: again.argsText ?? argsText };
+    const answer = decided(session, open, { said: passes, untold });
+    return answer.do === 'rewrite' ? { ...answer, note: `${CORRECTED}\n${said.reason}` } : answer;
   }
 
   /** What the model may see of an output. */
@@ -245,7 +273,7 @@ function decided(
 ): HookAnswer {
   const { use } = open;
   if (said.kind === 'refused') {
-    session.end(open, said);
+    session.end(open, { kind: 'refused', reason: said.reason });
     return refused(said.reason);
   }
   open.runsSinceMs = performance.now();
@@ -256,7 +284,7 @@ function decided(
   if (said.argsText === undefined) return PASS;
   // The client would not know what to do with arguments that it has not told.
   const written = withoutMembers(said.argsText, use.argsText, untold);
-  if (written === undefined) {
+  if (written === undefined || !session.dialect.canRewrite(use, written)) {
     giveUp(session, open);
     session.remember(use, { kind: 'refused', reason: UNWRITTEN });
     return refused(UNWRITTEN);

@@ -83,6 +83,12 @@ const TABLE = {
     env: 'SUB_HOOKS_ASK',
     doc: 'Who asks about a tool of the client itself that needs an approval: `queue` holds it until somebody answers by `sub approvals` or a channel, `client` lets the client ask its user where it can ([what that means](hooks.md#questions-of-the-client)).',
   },
+  'hooks.suggestions': {
+    type: oneWord('tell', 'apply'),
+    fallback: 'tell',
+    env: 'SUB_HOOKS_SUGGESTIONS',
+    doc: 'What becomes of a tool of the client itself that is refused with corrected arguments: `tell` refuses it and tells the model, `apply` runs it with those, where the policy lets them pass and the client can do so.',
+  },
   'log.level': {
     type: oneWord('error', 'warn', 'info', 'debug'),
     fallback: 'warn',

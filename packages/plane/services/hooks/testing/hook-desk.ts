@@ -3,12 +3,13 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { isFailure, isObject, type JsonObject, type JsonValue } from '@subluminal/contracts';
-import type {
-  HookAnswer,
-  HookDialect,
-  HookEvent,
-  HookInput,
-  ToolUse,
+import {
+  DIALECTS,
+  type HookAnswer,
+  type HookDialect,
+  type HookEvent,
+  type HookInput,
+  type ToolUse,
 } from '@subluminal/core/hooks';
 import { onTestFinished } from 'vitest';
 import { sha256 } from '../../../os/crypto/index.ts';
@@ -35,6 +36,7 @@ export const MADE_UP: HookDialect = {
   }),
   writtenServerName: (name) => name.replaceAll('.', '_'),
   isToolOf: (tool, server) => tool.startsWith(`${server}-`),
+  canRewrite: (_use, argsText) => !argsText.includes('unwritable'),
   question: {
     isOpenedBy: (event) => event.kind === 'before_tool' && event.use.tool === 'Skill',
   },
@@ -159,6 +161,7 @@ export async function openHookDesk({
         settings: ({ cwd: at }) => [join(at, '.made-up', 'settings.json')],
         answerer,
       },
+      ...DIALECTS.map((dialect) => ({ dialect, settings: () => [] })),
     ],
     producer,
     hub,
