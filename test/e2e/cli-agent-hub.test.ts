@@ -47,7 +47,10 @@ const said = ({ stdout, stderr }: HookEnd): string => stdout + stderr;
 test('a budget and what is not trusted hold for servers and own tools alike, in one run', async () => {
   const { call, ran, serve, hosts, end, read, run } = await startHooked({ variables: LOOSE });
   // The server comes first: its shim has started the host.
-  expect(await serve('page')).toMatchObject({ code: 0 });
+  expect(await serve('page')).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(/do not count: .*SUB_PROFILE/) as unknown,
+  });
   expect(hosts()).toHaveLength(1);
   const held = await call('u1', 'Bash', 'mail -s hello eve@strangers.example');
   expect([held.code, said(held)]).toEqual([2, expect.stringContaining('not trusted')]);

@@ -57,7 +57,7 @@ const startShim = () => {
     waiting.add(id);
     send({ id, method: 'tools/call', params: { name: tool, arguments: args } });
   };
-  return { call, ended };
+  return { call, ended, leave: () => child.stdin.end() };
 };
 createInterface({ input: process.stdin }).on('line', (line) => {
   const wish = JSON.parse(line);
@@ -65,7 +65,11 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   shim ??= startShim();
   if (wish.tool) shim.call(wish);
   else shim.ended.then((end) => say({ id: wish.id, ...end }));
-}).on('close', () => process.exit(0));
+}).on('close', async () => {
+  shim?.leave();
+  await shim?.ended;
+  process.exit(0);
+});
 `;
 
 /** Its page names a stranger. */
@@ -137,6 +141,7 @@ export function startAgent({ policy = '', variables = {}, before = ':', at }: Ag
     env: { ...place.env, ...variables },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
+  const exited = new Promise((resolve) => agent.once('exit', resolve));
   const waiting = new Map<number, (end: HookEnd) => void>();
   let rest = '';
   agent.stdout?.setEncoding('utf8').on('data', (text: string) => {
@@ -173,6 +178,7 @@ export function startAgent({ policy = '', variables = {}, before = ':', at }: Ag
   const hosts = () => hostsOf(agent.pid ?? 0);
   const end = async (): Promise<void> => {
     agent.stdin?.end();
+    await exited;
     await vi.waitFor(() => expect(hosts()).toEqual([]), 20_000);
   };
   onTestFinished(end);

@@ -167,7 +167,7 @@ async function callHub(
 }
 
 function ignoredWords({ ignored }: AgentHub): string {
-  return `${ignored.join(', ')} does not count: this agent has hooks, so its servers take their settings from config.toml`;
+  return `an agent with hooks has its settings from config.toml, and these variables do not count: ${ignored.join(', ')}`;
 }
 
 async function gatherWith(
