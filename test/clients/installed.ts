@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isBody } from './script.ts';
 
-export type PinnedId = 'claude-code' | 'codex';
+export type PinnedId = 'claude-code' | 'codex' | 'copilot-cli' | 'gemini-cli';
 
 export interface Pinned {
   readonly id: string;
@@ -42,6 +42,20 @@ export const PINNED: readonly Pinned[] = [
     manifest: join(MANIFESTS, 'codex'),
     findBin: codexFolder,
   }),
+  pinnedPackage({
+    id: 'copilot-cli' satisfies PinnedId,
+    title: 'Copilot CLI',
+    packageName: '@github/copilot',
+    manifest: join(MANIFESTS, 'copilot-cli'),
+    findBin: copilotFolder,
+  }),
+  pinnedPackage({
+    id: 'gemini-cli' satisfies PinnedId,
+    title: 'Gemini CLI',
+    packageName: '@google/gemini-cli',
+    manifest: join(MANIFESTS, 'gemini-cli'),
+    findBin: geminiFolder,
+  }),
 ];
 
 export function pinnedPackage({ packageName, ...about }: PinnedPackage): Pinned {
@@ -73,6 +87,17 @@ function claudeFolder(modules: string): string | undefined {
   return foldersOf(join(modules, '@anthropic-ai'), 'claude-code-').find((folder) =>
     existsSync(join(folder, 'claude')),
   );
+}
+
+function copilotFolder(modules: string): string | undefined {
+  return foldersOf(join(modules, '@github'), 'copilot-').find((folder) =>
+    existsSync(join(folder, 'copilot')),
+  );
+}
+
+function geminiFolder(modules: string): string | undefined {
+  const bin = join(modules, '.bin');
+  return existsSync(join(bin, 'gemini')) ? bin : undefined;
 }
 
 function foldersOf(parent: string, prefix: string): readonly string[] {

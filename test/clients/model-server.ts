@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { ANTHROPIC } from './anthropic-wire.ts';
 import { CHAT } from './chat-wire.ts';
+import { geminiWire } from './gemini-wire.ts';
 import { RESPONSES } from './responses-wire.ts';
 import { type Body, isBody, jsonAnswer, type Turn, turnAfter, type Wire } from './script.ts';
 
@@ -45,6 +46,10 @@ const WIRES: { readonly [path: string]: Wire } = {
   '/v1/chat/completions': CHAT,
   '/v1/responses': RESPONSES,
 };
+
+function wireOf(path: string): Wire | undefined {
+  return WIRES[path] ?? geminiWire(path);
+}
 
 /**
  * Each request carries the conversation so far, so the turn to say follows from the results in it:
@@ -92,8 +97,8 @@ export async function startModelServer(): Promise<ModelServer> {
 }
 
 function lastSeen(requests: readonly ModelRequest[]): readonly string[] {
-  const last = requests.findLast(({ path, body }) => WIRES[path]?.isTask(body) === true);
-  return last === undefined ? [] : (WIRES[last.path]?.results(last.body) ?? []);
+  const last = requests.findLast(({ path, body }) => wireOf(path)?.isTask(body) === true);
+  return last === undefined ? [] : (wireOf(last.path)?.results(last.body) ?? []);
 }
 
 async function take(request: IncomingMessage): Promise<ModelRequest | undefined> {
@@ -143,7 +148,7 @@ function scriptFor({ script, part }: Scripts, prompts: readonly string[]): reado
 
 async function reply({ taken, scripts, response }: Asked): Promise<void> {
   const { method, path, body } = taken;
-  const wire = method === 'POST' ? WIRES[path] : undefined;
+  const wire = method === 'POST' ? wireOf(path) : undefined;
   if (wire !== undefined) {
     const script = wire.isTask(body) ? scriptFor(scripts, wire.prompts(body)) : [];
     const turn = turnAfter(script, wire.results(body).length);

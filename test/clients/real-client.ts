@@ -11,8 +11,11 @@ export interface ClientConfig {
   readonly ownKey?: string;
 }
 
+/** Those that all of the tests are for. */
+type RealClientId = Extract<PinnedId, 'claude-code' | 'codex'>;
+
 export interface RealClient {
-  readonly id: PinnedId;
+  readonly id: RealClientId;
   readonly title: string;
   /** Undefined where it is not installed. */
   readonly binFolder: string | undefined;
@@ -134,6 +137,6 @@ function quoted(text: string): string {
 
 export const REAL_CLIENTS: readonly RealClient[] = [CLAUDE_CODE, CODEX];
 
-export function realClient(id: PinnedId): RealClient {
+export function realClient(id: RealClientId): RealClient {
   return id === 'codex' ? CODEX : CLAUDE_CODE;
 }
