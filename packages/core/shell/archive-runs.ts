@@ -1,8 +1,9 @@
 // Programs that put files into archives and take them out: `tar`, `cpio`.
 import type { SpecialRun } from './builtin-runs.ts';
 import { parseArguments } from './options.ts';
+import { programSpec } from './programs/index.ts';
 import { specOf } from './programs/spec.ts';
-import { readListed, useArgument, useValues } from './use-arguments.ts';
+import { readListed, useArgument, useArguments, useValues } from './use-arguments.ts';
 
 const TAR = specOf({
   operands: ['read'],
@@ -10,6 +11,7 @@ const TAR = specOf({
     '-f --file -C --directory': 'none',
     '-T --files-from': 'instructions',
     '-X --exclude-from': 'read',
+    '--checkpoint': 'glued',
     '-I --use-compress-program --to-command --checkpoint-action -F --info-script --new-volume-script --rsh-command --rmt-command':
       'command',
     '--exclude --strip-components --transform --xform --owner --group --mode -b --blocking-factor -H --format --mtime -N --newer -K --one-top-level':
@@ -34,6 +36,8 @@ const tar: SpecialRun = (outline, run) => {
   for (const { option, role, value } of parsed.values) {
     if (option === '-f' || option === '--file')
       useArgument(outline, run, { role: isRead ? 'remote_read' : 'remote_write', argument: value });
+    else if (option === '--checkpoint-action')
+      for (const text of value.texts) outline.runScript(text.replace(/^exec=/, ''), run);
     else if (role !== 'none') useArgument(outline, run, { role, argument: value });
     else if (folders.some((one) => one.value === value))
       useArgument(outline, run, { role: isExtracted ? 'write' : 'read', argument: value });
@@ -87,8 +91,25 @@ const cpio: SpecialRun = (outline, run) => {
   outline.findings.addPut({ from: undefined, to: '.' }, run.folders);
 };
 
+/** What is in an archive or a patch is written where its names say. */
+const unzip: SpecialRun = (outline, run, parsed) => {
+  useArguments(outline, run, { spec: programSpec('unzip'), parsed });
+  if (parsed.flags.some((flag) => /^-[dlptvzZ]$/.test(flag))) return;
+  outline.findings.add('write', '.', run.folders);
+  outline.findings.addPut({ from: undefined, to: '.' }, run.folders);
+};
+
+const patch: SpecialRun = (outline, run, parsed) => {
+  useArguments(outline, run, { spec: programSpec('patch'), parsed });
+  const isElsewhere = /^(?:--dry-run|-[do]|--directory|--output)$/;
+  if (!parsed.flags.some((flag) => isElsewhere.test(flag)))
+    outline.findings.add('write', '.', run.folders);
+};
+
 export const ARCHIVE_RUNS: ReadonlyMap<string, SpecialRun> = new Map<string, SpecialRun>([
   ['tar', tar],
   ['bsdtar', tar],
   ['cpio', cpio],
+  ['unzip', unzip],
+  ['patch', patch],
 ]);

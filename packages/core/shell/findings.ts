@@ -162,6 +162,7 @@ export class Findings {
     if (role === 'revision_read' || role === 'revision_write') {
       return this.#addRevision(role === 'revision_write' ? 'write' : 'read', text, folders);
     }
+    if (role === 'maybe_write' && PATHISH.test(text)) this.#addPath('write', text, folders);
     const isWrite = WRITING.has(role);
     if (role === 'change' || role === 'move') this.#addPath('read', text, folders);
     if (role === 'remove' || role === 'move') this.addRemoved(text, folders);
@@ -202,7 +203,10 @@ export class Findings {
       const [, named] = (sign === -1 ? /^%?[\w.-]+@(.+)$/s.exec(part) : undefined) ?? [];
       if (named !== undefined) this.#addPath('read', named, folders);
       const host = hostOfUrl(value);
-      if (host !== undefined) this.addHost(host);
+      // `file://a.json` of `aws` is a relative path.
+      const [, file] = /^fileb?:\/\/(.+)$/is.exec(value) ?? [];
+      if (file !== undefined) this.#addPath('read', file, folders);
+      else if (host !== undefined) this.addHost(host);
       else if (key === 'of') this.#addPath('write', value, folders);
       else if (/^(?:if|src|source|file)$/.test(key) || isFile)
         this.#addPath('read', value, folders);

@@ -48,6 +48,7 @@ export function runProgram(outline: ScriptOutline, run: NamedRun): void {
   if (!run.isWrapped) runAlias(outline, run);
   noteHiddenCode(outline, run, spec);
   noteWrittenScripts(outline, run, { spec, parsed });
+  noteProjectScripts(outline, run);
   const special = SPECIAL_RUNS.get(name);
   if (special !== undefined) special(outline, run, parsed);
   else if (spec.kind === 'wrapper') runWrapped(outline, run, { spec, parsed });
@@ -57,6 +58,42 @@ export function runProgram(outline: ScriptOutline, run: NamedRun): void {
 }
 
 const BUILDERS = /^(?:g?make|just|task|rake|ninja)$/;
+
+interface ProjectScripts {
+  /** The program, and how its words begin. */
+  readonly command: RegExp;
+  readonly files: readonly string[];
+}
+
+/** Files of a project that a program runs without a word. */
+const PROJECT_SCRIPTS: readonly ProjectScripts[] = [
+  { command: /^g?make /, files: ['Makefile', 'makefile', 'GNUmakefile'] },
+  { command: /^cmake /, files: ['CMakeLists.txt'] },
+  { command: /^(?:npm|pnpm|yarn|bun) (?:run|run-script|test|t|start) /, files: ['package.json'] },
+  {
+    command: /^git (?:.* )?(?:commit|checkout|switch|merge|push|rebase|am) /,
+    files: [
+      'pre-commit',
+      'commit-msg',
+      'post-checkout',
+      'post-merge',
+      'pre-push',
+      'post-commit',
+    ].map((name) => `.git/hooks/${name}`),
+  },
+];
+
+/** The line writes what the program runs by itself, or what `go run` compiles. */
+function noteProjectScripts({ findings }: ScriptOutline, { name, args, folders }: NamedRun): void {
+  const texts = args.flatMap((argument) => argument.texts);
+  const line = `${[name, ...texts].join(' ')} `;
+  const files = PROJECT_SCRIPTS.filter(({ command }) => command.test(line)).flatMap(
+    (one) => one.files,
+  );
+  const compiled = line.startsWith('go run ') ? texts.filter((text) => text.endsWith('.go')) : [];
+  for (const file of [...files, ...compiled])
+    if (findings.isWritten(file, folders)) findings.addOpaque('written_script', file);
+}
 
 /** `bash < x`, `make -f x`, `node -r x`: scripts that are no operands. */
 function noteWrittenScripts(
@@ -132,9 +169,16 @@ function runShell(outline: ScriptOutline, run: NamedRun, { parsed }: ReadArgumen
   if (parsed.flags.some((flag) => /^--(?:version|help)$/.test(flag))) return;
   useRest(outline, run, run.args.slice(parsed.operandsAt));
   const texts = inputTexts(run.command, run.feed);
-  if (texts === 'unknown') findings.addOpaque('decoded_script', `… | ${run.path}`);
+  if (texts === 'unknown' || isTyped(run)) findings.addOpaque('decoded_script', `… | ${run.path}`);
   else if (texts !== 'nothing')
     for (const text of texts) outline.runScript(text, { ...run, feed: undefined });
+}
+
+/** Whether a program reads what is typed later, because its input is that of the whole line. */
+function isTyped({ command, feed, isGuess }: NamedRun): boolean {
+  const isGiven = command.redirections.some(({ sign }) => sign.startsWith('<'));
+  const isOpen = feed === undefined && command.heredocs.length === 0 && !isGiven;
+  return isOpen && isGuess !== true;
 }
 
 interface RunFile {
@@ -158,6 +202,10 @@ function useRest(outline: ScriptOutline, run: NamedRun, rest: readonly Argument[
   useArguments(outline, run, { spec: ANY_PROGRAM, parsed: parseArguments(rest, ANY_PROGRAM) });
 }
 
+/** Options by which an interpreter prints something, or gets its script otherwise. */
+const ASKS = /^(?:-[vVh]|--version|--help|--test|--check|-c|-File|-file|-f)$/;
+const ASKS_PHP = /^(?:-[vhSim]|--version|--help)$/;
+
 function runInterpreter(outline: ScriptOutline, run: NamedRun, read: ReadArguments): void {
   const { parsed, spec } = read;
   const { findings } = outline;
@@ -167,13 +215,12 @@ function runInterpreter(outline: ScriptOutline, run: NamedRun, read: ReadArgumen
   const hasCode = parsed.values.some(({ role }) => role === 'code');
   if (hasCode || spec.replacesFirst?.some((flag) => parsed.flags.includes(flag)) === true) return;
   const [script] = parsed.operands;
-  const isAsking = parsed.flags.some((flag) =>
-    /^(?:-[vVh]|--version|--help|--test|--check|-c)$/.test(flag),
-  );
+  const asks = run.name === 'php' ? ASKS_PHP : ASKS;
+  const isAsking = parsed.flags.some((flag) => asks.test(flag));
   if (script !== undefined && script.texts[0] !== '-')
     return runFile(outline, run, { script, rest: [] });
   if (isAsking) return;
   const texts = inputTexts(run.command, run.feed);
-  if (texts === 'unknown') findings.addOpaque('decoded_script', `… | ${run.path}`);
+  if (texts === 'unknown' || isTyped(run)) findings.addOpaque('decoded_script', `… | ${run.path}`);
   else if (texts !== 'nothing') for (const text of texts) useCode(outline, run, text);
 }

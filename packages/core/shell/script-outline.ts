@@ -44,6 +44,8 @@ export interface ProgramRun extends Surroundings {
   readonly command: ScriptCommand;
   /** Another program runs it, and knows no functions and aliases. */
   readonly isWrapped: boolean;
+  /** A program that nobody knows may run it, or may mean something else by its name. */
+  readonly isGuess?: boolean;
 }
 
 interface Block {

@@ -35,7 +35,7 @@ export function useArguments(
     names?.some((name) => flags.includes(name)) === true;
   const isChanged = has(spec.changesWith);
   const hasLast = spec.last !== undefined && !has(TARGET_OPTIONS);
-  const isTree = has(spec.readsTrees);
+  const isTree = has(spec.readsTrees) || spec.readsTrees?.[0] === 'always';
   const roles = has(spec.replacesFirst) ? spec.operands.slice(1) : spec.operands;
   for (const [index, operand] of operands.entries()) {
     const isLast = hasLast && index > 0 && index === operands.length - 1;

@@ -254,7 +254,7 @@ export const DEVELOPMENT_SPECS = specsOf({
           'none',
         '-c --config -p --ignore-path --ignore-pattern --resolve-plugins-relative-to --tsconfig --rcfile -r --require':
           'read',
-        '--outfile --outdir -o --out-file --out-dir --outDir --outFile --output-file --junitxml --coverage-directory --coverageDirectory':
+        '--outfile --outdir -o --out-file --out-dir --outDir --outFile --output-file --junitxml --junit-xml --html-report --coverage-directory --coverageDirectory':
           'write',
       },
       changesWith: '--fix --write -w -i --in-place --apply --unsafe',
@@ -342,7 +342,7 @@ export const DEVELOPMENT_SPECS = specsOf({
   },
   'ssh-keygen': {
     operands: ['none'],
-    values: { '-f': 'write', '-t -b -C -N -P -O -n -I -s -V -z -m': 'none' },
+    values: { '-f': 'write', '-D -w': 'code', '-t -b -C -N -P -O -n -I -s -V -z -m': 'none' },
   },
   'npm-run-all run-s run-p concurrently wait-on': {
     operands: ['none'],

@@ -12,7 +12,7 @@ const SEARCH = {
 const CONTEXT = '-e --regexp -m --max-count -A -B -C --context --after-context --before-context';
 
 export const FILE_SPECS = specsOf({
-  ': true false echo printf exit return break continue shift wait jobs fg bg disown ulimit umask times dirs getopts read mapfile readarray let declare local typeset export readonly unset trap kill pkill killall pgrep sleep seq date whoami id groups hostname uname arch nproc uptime free ps top htop tty stty clear reset tput history type which whereis hash man info help expr factor yes logname who w last locale getconf sync bind complete compgen compopt shopt set caller logout suspend enable unalias basename dirname pathchk cal bc dc sw_vers lscpu lsblk lsof netstat ss df pwd':
+  ': true false echo printf exit return break continue shift wait jobs fg bg disown ulimit umask times dirs getopts read mapfile readarray let declare local typeset export readonly unset trap kill pkill killall pgrep sleep seq whoami id groups hostname uname arch nproc uptime free ps top htop tty stty clear reset tput history type which whereis hash info help expr factor yes logname who w locale getconf sync bind complete compgen compopt shopt set caller logout suspend enable unalias basename dirname pathchk cal bc dc sw_vers lscpu lsblk lsof netstat df pwd':
     NOTHING,
   // Options without a value: what stands behind them is a file.
   'cat tac less more zless zmore zcat bzcat xzcat bat batcat rev file ls ll vdir eza exa lsd realpath readlink cksum sum shasum md5 md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum strings tsort expand unexpand paste join look view':
@@ -37,6 +37,24 @@ export const FILE_SPECS = specsOf({
     values: { '-d --delimiter -f --fields -c --characters -b --bytes --output-delimiter': 'none' },
   },
   tr: NOTHING,
+  date: {
+    operands: ['none'],
+    values: { '-d --date -s --set -I --rfc-3339 -v -j': 'glued', '-f --file --reference': 'read' },
+  },
+  last: { operands: ['none'], values: { '-f --file': 'read', '-n -t -s -p': 'none' } },
+  ss: {
+    operands: ['none'],
+    values: { '-F --filter': 'read', '-D --diag': 'write', '-f -A': 'none' },
+  },
+  // `man ./page` shows a file.
+  man: {
+    operands: ['package'],
+    values: {
+      '-P --pager -H --html': 'command',
+      '-M -S -s -L -k -f -r': 'none',
+      '-C': 'instructions',
+    },
+  },
   sort: {
     values: {
       '-k --key -t --field-separator -S --buffer-size --parallel --batch-size': 'none',
@@ -68,7 +86,11 @@ export const FILE_SPECS = specsOf({
       '-f --file --exclude-from': 'read',
     },
   },
-  'ag ack': { ...SEARCH, values: { '-A -B -C -m -G --ignore': 'none' } },
+  'ag ack': {
+    readsTrees: '-u --unrestricted --hidden -a --all-types',
+    ...SEARCH,
+    values: { '-A -B -C -m -G --ignore': 'none' },
+  },
   rg: {
     readsTrees: '-. --hidden -u -uu -uuu --unrestricted',
     ...SEARCH,
@@ -190,7 +212,7 @@ export const FILE_SPECS = specsOf({
     },
   },
   zip: {
-    readsTrees: '-r',
+    readsTrees: '-r -R',
     operands: ['write', 'read'],
     values: { '-x -i -P -n -t -tt -b': 'none', '-TT --unzip-command': 'command' },
   },
@@ -200,11 +222,12 @@ export const FILE_SPECS = specsOf({
     values: { '-o --output': 'write', '-S --suffix -T --threads -b -D': 'none' },
   },
   'ar ranlib': { operands: ['none', 'write', 'read'] },
-  '7z 7za 7zz 7zr': { operands: ['none', 'write', 'read'] },
+  '7z 7za 7zz 7zr': { readsTrees: 'always', operands: ['none', 'write', 'read'] },
+  'pax restic borg duplicity kopia': { readsTrees: 'always', operands: ['read'] },
   mktemp: { operands: ['write'], values: { '-p --tmpdir': 'write', '--suffix': 'none' } },
   'vi vim nvim nano emacs code subl pico ed ex open xdg-open': {
     operands: ['change'],
-    values: { '-c --cmd': 'code', '-S -u': 'read' },
+    values: { '-c --cmd --eval -eval -f --funcall': 'code', '-S -u -l --load': 'read' },
   },
   'mount umount': { operands: ['path'], values: { '-t -o': 'none' } },
   crontab: { operands: ['read'], values: { '-u': 'none' } },

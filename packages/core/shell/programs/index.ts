@@ -8,7 +8,13 @@ import { WRAPPER_SPECS } from './wrappers.ts';
 
 const TABLES = [FILE_SPECS, WRAPPER_SPECS, INTERPRETER_SPECS, NETWORK_SPECS, DEVELOPMENT_SPECS];
 /** Every operand of a program that is not known may be a file that it reads. */
-export const ANY_PROGRAM = specOf({ operands: ['read'] });
+export const ANY_PROGRAM = specOf({
+  operands: ['read'],
+  values: {
+    '-o --out --output --outfile --out-file --output-file --outdir --out-dir --output-dir':
+      'maybe_write',
+  },
+});
 
 export function programSpec(name: string): ProgramSpec {
   for (const table of TABLES) {

@@ -2,7 +2,7 @@
 import { specsOf } from './spec.ts';
 
 export const INTERPRETER_SPECS = specsOf({
-  'sh bash zsh dash ksh mksh ash fish rbash csh tcsh': {
+  'sh bash zsh dash ksh mksh ash fish rbash csh tcsh posh yash sash osh rc': {
     kind: 'shell',
     values: { '-o +o -O +O': 'none', '--rcfile --init-file': 'read' },
   },
@@ -68,6 +68,17 @@ export const INTERPRETER_SPECS = specsOf({
     kind: 'interpreter',
     hasLongDashes: true,
     values: { '-c -C -Command -command -EncodedCommand -e -enc': 'code', '-File -file -f': 'read' },
+  },
+  'gnuplot octave octave-cli slsh jrunscript puppet': {
+    kind: 'interpreter',
+    values: { '-e --eval --exec-path': 'code' },
+    replacesFirst: '-e --eval',
+  },
+  clisp: { kind: 'interpreter', values: { '-x': 'code' }, replacesFirst: '-x' },
+  'elvish nu xonsh': { kind: 'interpreter', values: { '-c': 'code' }, replacesFirst: '-c' },
+  'gdb lldb': {
+    hasLongDashes: true,
+    values: { '-ex -iex -o -O -p': 'none', '-x -s -c --command --core': 'read' },
   },
   'sqlite3 duckdb': { operands: ['change', 'code'], values: { '-cmd -separator -init': 'none' } },
 });

@@ -158,5 +158,14 @@ export const NETWORK_SPECS = specsOf({
     operands: ['none'],
     values: { '-h --host': 'host', '-p --port -a -n -u --eval': 'none' },
   },
+  tcpdump: {
+    operands: ['none'],
+    values: {
+      '-w': 'write',
+      '-r -F -V': 'read',
+      '-z': 'command',
+      '-i -c -C -G -W -s -Z -B': 'none',
+    },
+  },
   smtp: { operands: ['host'] },
 });

@@ -16,6 +16,8 @@ export type Role =
   | 'path'
   /** The value of an option that is not known: a path if it looks like one. */
   | 'maybe_path'
+  /** Read, and changed if it looks like a path: the `-o` of a program that is not known. */
+  | 'maybe_write'
   /** An address; without a scheme it is a host and a path. */
   | 'url'
   | 'host'
@@ -73,7 +75,7 @@ export interface ProgramSpec {
   readonly replacesFirst?: readonly string[] | undefined;
   /** With one of these options its operands are changed in place. */
   readonly changesWith?: readonly string[] | undefined;
-  /** With one of these options folders among its operands are read with all that is in them. */
+  /** With one of these options, or always, folders among its operands are read with all that is in them. */
   readonly readsTrees?: readonly string[] | undefined;
   /** Puts its operands into the last one, or into the folder that `-t` names. */
   readonly puts: boolean;

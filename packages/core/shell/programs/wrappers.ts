@@ -116,6 +116,29 @@ export const WRAPPER_SPECS = specsOf({
     operands: ['write'],
     values: { '-c --command': 'command', '-T --log-timing -I -O -B': 'write', '-E -m -o': 'none' },
   },
+  'systemd-run systemd-inhibit': {
+    ...WRAPPER,
+    values: {
+      '-u --unit -p --property -E --setenv --set-env -H --host -M --machine --slice --uid --gid --what --who --why --mode --description --on-calendar --on-active --on-boot --on-startup --on-unit-active --timer-property --nice':
+        'none',
+      '--working-directory': 'path',
+    },
+    flags: `--user --system --scope -t --pty -P --pipe -q --quiet -d --same-dir --wait -G --collect -S
+      --shell -r --remain-after-exit --no-block --list`,
+  },
+  taskset: { ...WRAPPER, skips: 1, flags: '-c -p -a --cpu-list --pid --all-tasks' },
+  unshare: {
+    ...WRAPPER,
+    flags:
+      '-m -u -i -n -p -U -C -T -f -r --mount --uts --ipc --net --pid --user --fork --map-root-user',
+  },
+  rlwrap: {
+    ...WRAPPER,
+    values: { '-l --logfile -H --history-filename -f --file': 'write', '-P -p -S -t -b': 'none' },
+    flags:
+      '-a -A -c -i -r -n -m --ansi-colour-aware --case-insensitive --remember --complete-filenames',
+  },
+  'dumb-init tini': { ...WRAPPER, flags: '-s -v -g -c --single-child --verbose' },
   'gosu su-exec': { ...WRAPPER, skips: 1 },
   'pkexec fakeroot catchsegv eatmydata': WRAPPER,
   'caffeinate dbus-run-session': { ...WRAPPER, flags: '-d -i -m -s -u --' },
