@@ -144,3 +144,20 @@ test.for(HOOKED_CLIENTS.filter(({ id }) => id === 'claude-code'))(
     ]);
   },
 );
+
+test('Codex types into no command that runs, not from a script either', async ({ skip }) => {
+  const client = HOOKED_CLIENTS.find(({ id }) => id === 'codex');
+  if (client === undefined) throw new Error('there is no Codex');
+  const { stage, model } = await setHookScene(client, skip);
+  const config = join(stage.home, '.codex', 'config.toml');
+  // A model whose only tool is a script that calls the others.
+  writeFileSync(config, readFileSync(config, 'utf8').replace('"gpt-5.5"', '"gpt-5.6-sol"'));
+  const start = '{cmd: "python3 -i", ["t" + "ty"]: true, yield_time_ms: 300}';
+  const typed = `{session_id: r.session_id, chars: "print(open('.env').read())\\n"}`;
+  const input = `const r = await tools.exec_command(${start}); text(await tools.write_stdin(${typed}));`;
+  model.play([calls({ tool: 'exec', args: {}, input }), text(DONE)]);
+  const session = await stage.sub('wrap', '--', ...client.ask('Deploy it.'));
+  expect(session.stdout, session.stderr).toContain(DONE);
+  expect(model.seen()[0]).toContain('TTY execution is disabled');
+  expect(session.stderr).toContain('1 use of tools of codex reached no hook: write_stdin');
+});

@@ -22,8 +22,10 @@ const USAGE = {
 };
 const CREATED_SEC = 1_700_000_000;
 
+/** In code mode, Codex offers its tools in the conversation. */
 function isTask(body: Body): boolean {
-  return listOf(body['tools']).length > 0;
+  const isOffer = ({ type }: Body) => type === 'additional_tools';
+  return listOf(body['tools']).length > 0 || listOf(body['input']).some(isOffer);
 }
 
 function prompts(body: Body): readonly string[] {

@@ -61,3 +61,20 @@ test('the rollout of Codex tells what its hook does not', () => {
   const bare = line({ payload: { ...payload, arguments: '{"tty":false}' } });
   expect(codexTranscriptArgs(bare, 'c')).toEqual({});
 });
+
+const cell = (input: string) =>
+  line({ payload: { type: 'custom_tool_call', name: 'exec', input, call_id: 'c' } });
+const TYPING = 'const r = await tools.exec_command({cmd: "bash", tty: true}); r.session_id';
+
+test('in code mode, the script that runs commands tells whether one may be in a terminal', () => {
+  expect(codexTranscriptArgs(cell(TYPING), 'exec-1')).toEqual({ tty: true });
+  expect(codexTranscriptArgs(cell('await tools.exec_command({cmd: "ls"})'), 'exec-1')).toEqual({});
+  expect(codexTranscriptArgs(cell(TYPING), 'call_1')).toBeUndefined();
+  expect(codexTranscriptArgs(line({ payload: { type: 'message' } }), 'exec-1')).toBeUndefined();
+});
+
+test('in code mode, a script that types into a command is a use of that tool', () => {
+  const typing = 'await tools.write_stdin({session_id: 1, chars: "x"})';
+  expect(codexTranscriptLine(cell(typing)).uses).toEqual([{ useId: 'c', tool: 'write_stdin' }]);
+  expect(codexTranscriptLine(cell(TYPING)).uses).toEqual([]);
+});

@@ -42,13 +42,37 @@ export function codexTranscriptLine(line: string): TranscriptLine {
     return { uses: [], ran: [id] };
   }
   const name = memberOf(payload, 'name');
+  if (scriptOf(payload)?.includes('write_stdin') === true) {
+    return { uses: [{ useId: id, tool: 'write_stdin' }], ran: [] };
+  }
   const isCall = type === 'function_call' || type === 'custom_tool_call';
   if (!isCall || typeof name !== 'string' || !CODEX_TOOLS.test(name)) return NOTHING;
   return { uses: [{ useId: id, tool: name }], ran: [] };
 }
 
-/** What the hook of Codex does not tell of a command: its folder, its shell, and that more can be typed into it. */
+/** In code mode, Codex runs scripts, which call its tools: only they are in the rollout. */
+function scriptOf(payload: unknown): string | undefined {
+  if (memberOf(payload, 'type') !== 'custom_tool_call' || memberOf(payload, 'name') !== 'exec') {
+    return undefined;
+  }
+  const input = memberOf(payload, 'input');
+  return typeof input === 'string' ? input : undefined;
+}
+
+/** The id of a command that a script runs. */
+const OF_SCRIPT = 'exec-';
+
+/**
+ * What the hook of Codex does not tell of a command: its folder, its shell, and that more can be typed into it. Of the
+ * script that runs it, the last one, only that last thing is known, and only where it is written out.
+ */
 export function codexTranscriptArgs(line: string, useId: string): JsonObject | undefined {
+  if (useId.startsWith(OF_SCRIPT)) {
+    const script = line.includes('"exec"')
+      ? scriptOf(memberOf(parsed(line), 'payload'))
+      : undefined;
+    return script === undefined ? undefined : script.includes('tty') ? { tty: true } : {};
+  }
   if (!line.includes(useId)) return undefined;
   const payload = memberOf(parsed(line), 'payload');
   if (memberOf(payload, 'type') !== 'function_call' || memberOf(payload, 'call_id') !== useId) {

@@ -1,7 +1,7 @@
 // What all commands of a call would do.
 import type { JsonObject } from '@subluminal/contracts';
 import { commandsInArgs, type ToolNames } from './command-args.ts';
-import { type CommandOutline, outlineCommand } from './outline.ts';
+import { type CommandOutline, type OpaquePart, outlineCommand } from './outline.ts';
 
 export const EMPTY_OUTLINE: CommandOutline = {
   programs: [],
@@ -26,9 +26,13 @@ export function outlineCall(tool: ToolNames, args: JsonObject): CommandOutline |
     const placed = joined(
       folders.map((folder, index) => placedIn(folder, index === 0 ? outline : files)),
     );
-    if (!isObscured) return placed;
-    const part = { why: 'unreadable', text: line.slice(0, TEXT_LENGTH_MAX) } as const;
-    return { ...placed, opaque: [...placed.opaque, part] };
+    const text = line.slice(0, TEXT_LENGTH_MAX);
+    const opaque: readonly OpaquePart[] = [
+      ...placed.opaque,
+      ...(isObscured ? [{ why: 'unreadable', text } as const] : []),
+      ...(args['tty'] === true ? [{ why: 'terminal', text } as const] : []),
+    ];
+    return opaque.length === placed.opaque.length ? placed : { ...placed, opaque };
   });
   const rest = { why: 'too_large', text: '…' } as const;
   return joined(isWhole ? outlines : [...outlines, { ...EMPTY_OUTLINE, opaque: [rest] }]);

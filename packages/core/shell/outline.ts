@@ -60,6 +60,8 @@ export type OpaqueReason =
   | 'sourced_script'
   /** Names may stand for other programs than they say. */
   | 'redefined'
+  /** It runs in a terminal, into which more can be typed later. */
+  | 'terminal'
   /** More than the limits allow. */
   | 'too_large'
   /** The line is not complete, or shells disagree about it. */

@@ -16,7 +16,7 @@ const REASON = {
   message: 'A part of this command cannot be understood without running it.',
   hint: {
     hint_text:
-      'Write programs, files and hosts as they are, one step per call: no eval, no $(…) or variable for a program or a file, no code in -c, -e or a pipe to a shell. Put longer code into a file of the project.',
+      'Write programs, files and hosts as they are, one step per call: no eval, no $(…) or variable for a program or a file, no code in -c, -e or a pipe to a shell, no terminal (tty). Put longer code into a file of the project.',
     hint_kind: 'SAFETY',
   },
 } as const;

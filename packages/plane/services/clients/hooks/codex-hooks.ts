@@ -83,7 +83,7 @@ function managedBlock(command: string): string {
       `timeout = ${timeout}`,
     ].join('\n'),
   );
-  return `\n[features]\nhooks = true\n\n${groups.join('\n\n')}\n`;
+  return `\n[features]\nhooks = true\n${TERMINALS} = false\n\n${groups.join('\n\n')}\n`;
 }
 
 const MANAGED = '/etc/codex/requirements.toml';
@@ -106,10 +106,11 @@ export const codexHooks: ClientHooks = {
   limits: [
     'Codex runs only hooks that you have trusted, and skips all others without a word, also in `codex exec`.',
     'A project that you trust can switch them off (`hooks = false` below `[features]`): `sub run` and --managed hold against that.',
+    'What is typed into a command that runs already (`write_stdin`) reaches no hook, unless `unified_exec_tty = false` stands below `[features]` in config.toml: `sub run` and --managed see to that.',
   ],
   lastingLimits: [
     'When somebody ends the shell that a hook runs in, the tool runs: only what was recorded shows it afterwards.',
-    'What is typed into a command that runs already (`write_stdin`) reaches no hook.',
+    'Of a command that goes on running, only the last part of its output comes to a hook.',
   ],
   session,
 };
@@ -122,7 +123,7 @@ function session({ command, call, socket, place }: HookedStart): HookedLine | Fa
   const obstacle = obstacleIn(line);
   if (obstacle !== undefined) return obstacle;
   const text = hookCommand(CLIENT, call, socket);
-  const flags: string[] = ['-c', 'features.hooks=true'];
+  const flags: string[] = ['-c', 'features.hooks=true', '-c', `features.${TERMINALS}=false`];
   const state: { [key: string]: object } = {};
   const own = items(text);
   for (const event of new Set([...line.hooks.keys(), ...Object.keys(own)])) {
@@ -171,12 +172,17 @@ function splitLine(words: readonly string[]): CodexLine {
   return { hooks, against, rest };
 }
 
-/** `-c`, `--config` and `--disable`, with the value where it stands in the same word. */
-function optionIn(word: string): readonly [option?: 'config' | 'disable', value?: string] {
+type CodexOption = 'config' | 'disable' | 'enable';
+
+/** `-c`, `--config`, `--disable` and `--enable`, with the value where it stands in the same word. */
+function optionIn(word: string): readonly [option?: CodexOption, value?: string] {
   if (word === '-c' || word === '--config') return ['config'];
   if (word === '--disable') return ['disable'];
+  if (word === '--enable') return ['enable'];
   const [, disabled] = /^--disable=(.*)$/s.exec(word) ?? [];
   if (disabled !== undefined) return ['disable', disabled];
+  const [, enabled] = /^--enable=(.*)$/s.exec(word) ?? [];
+  if (enabled !== undefined) return ['enable', enabled];
   const [, value] = /^(?:--config=|-c=?)(.*)$/s.exec(word) ?? [];
   return value === undefined ? [] : ['config', value];
 }
@@ -193,22 +199,26 @@ function eventIn(setting: string): string | undefined {
     : undefined;
 }
 
+/** What is typed into a command that runs calls no hook: so no command runs in a terminal, and its stdin is closed. */
+const TERMINALS = 'unified_exec_tty';
 const FEATURES: ReadonlySet<string> = new Set(['hooks', 'codex_hooks']);
 
 /** Also whole tables, which would take the place of ours. */
 function isAgainst(option: string | undefined, value: string): boolean {
   if (option === 'disable') return FEATURES.has(value.trim());
+  if (option === 'enable') return value.trim() === TERMINALS;
   if (option !== 'config') return false;
   const [first = '', second] = keyOf(value);
   if (first === 'hooks') return eventIn(value) === undefined;
   if (first !== 'features') return false;
+  if (second === TERMINALS) return !/=\s*false\s*$/.test(value);
   return second === undefined || (FEATURES.has(second) && !/=\s*true\s*$/.test(value));
 }
 
 function obstacleIn({ against }: CodexLine): Failure | undefined {
   return against === undefined
     ? undefined
-    : dropped(`${against.slice(0, 200)} takes the hooks of Codex away.`);
+    : dropped(`${against.slice(0, 200)} takes hooks of Codex away, or types past them.`);
 }
 
 /** The groups of one event, as they were given. */

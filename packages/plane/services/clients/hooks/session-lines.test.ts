@@ -174,6 +174,7 @@ describe('Codex', () => {
     const set = settingsOf(line);
     expect(line.command.slice(-2)).toEqual(['exec', 'go']);
     expect(set['features.hooks']).toBe(true);
+    expect(set['features.unified_exec_tty']).toBe(false);
     const text = hookCommand('codex', CALL, '/run/s.sock');
     expect(set['hooks.PreToolUse']).toEqual([
       { matcher: '*', hooks: [{ type: 'command', command: text, timeout: 86_400 }] },
@@ -205,6 +206,9 @@ describe('Codex', () => {
     ['-c features.codex_hooks=false'],
     ['exec --config features={hooks=false}'],
     ['-c features={}'],
+    ['-c features.unified_exec_tty=true'],
+    ['--enable unified_exec_tty'],
+    ['exec --enable=unified_exec_tty'],
     ['-c hooks={}'],
     ['-c hooks.state={}'],
     ['-c hooks.PreToolUse=1'],
@@ -215,12 +219,12 @@ describe('Codex', () => {
     expect(isFailure(line) && line.fix).toContain('--no-hooks');
   });
 
-  test.each(['--disable web_search', '-c features.hooks=true', 'exec -- --disable hooks'])(
-    'is started with %s',
-    (words) => {
-      expect(lineOf('codex', ['codex', ...words.split(' ')]).command).toContain('-c');
-    },
-  );
+  test.each([
+    ...['--disable web_search', '-c features.hooks=true', 'exec -- --disable hooks'],
+    ...['--disable unified_exec_tty', '-c features.unified_exec_tty=false', '--enable web_search'],
+  ])('is started with %s', (words) => {
+    expect(lineOf('codex', ['codex', ...words.split(' ')]).command).toContain('-c');
+  });
 
   // From `hooks/list` of the app-server of Codex 0.166.
   test.each([
