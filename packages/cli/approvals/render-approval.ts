@@ -25,15 +25,31 @@ const COLUMNS = [
   { title: 'WHY', widthMin: 12, widthGood: 24, dropped: 2 },
 ] as const;
 
-export function listText(entries: readonly Entry[], nowMs: number, output: Output): string {
-  const rows = entries.map(({ request, state }): readonly Cell[] => [
-    shortId(request.id),
-    state,
-    `${request.call.server}/${request.call.tool}`,
-    isObject(request.call.args) ? mainArgument(request.call.args) : null,
-    request.agent.agent_id,
-    state === 'pending' ? leftText(Date.parse(request.expires_at) - nowMs) : '',
-    request.call.reason,
+interface ListContext {
+  readonly nowMs: number;
+  /** Whether the process that asked has ended. */
+  readonly isAskerGone: (entry: Entry) => boolean;
+}
+
+export function listText(
+  entries: readonly Entry[],
+  { nowMs, isAskerGone }: ListContext,
+  output: Output,
+): string {
+  const left = (entry: Entry): string => {
+    const { request, state } = entry;
+    if (state !== 'pending') return '';
+    if (request.wait === 'hold' && isAskerGone(entry)) return 'nobody waits';
+    return leftText(Date.parse(request.expires_at) - nowMs);
+  };
+  const rows = entries.map((entry): readonly Cell[] => [
+    shortId(entry.request.id),
+    entry.state,
+    `${entry.request.call.server}/${entry.request.call.tool}`,
+    isObject(entry.request.call.args) ? mainArgument(entry.request.call.args) : null,
+    entry.request.agent.agent_id,
+    left(entry),
+    entry.request.call.reason,
   ]);
   const paint = (line: string, index: number) =>
     entries[index]?.state === 'pending' ? line : output.colors.dim(line);

@@ -1,6 +1,7 @@
 import type { Ended, Entry, GrantWish } from '@subluminal/plane/approvals';
 import picocolors from 'picocolors';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { listText } from './render-approval.ts';
 import { WatchView } from './watch-view.ts';
 
 function entry(tool: string): Entry {
@@ -177,4 +178,20 @@ describe('the screen of `sub approvals watch`', () => {
     expect(written).toContain('1 more call waiting.');
     expect(written).toContain('2 more calls waiting.');
   });
+});
+
+test('a held call whose process was killed is listed as one that nobody waits for', () => {
+  const held = entry('write');
+  const hinted: Entry = { ...held, request: { ...held.request, wait: 'hint' } };
+  const output = { colors: picocolors.createColors(false), columns: 200, isTerminal: false };
+  const listed = (isGone: boolean) => {
+    const about = { nowMs: Date.parse('2026-01-31T12:00:00Z'), isAskerGone: () => isGone };
+    const out = { ...output, write: () => true };
+    return listText([held, hinted], about, out).split('\n').slice(1, 3);
+  };
+  expect(listed(true)).toEqual([
+    expect.stringContaining('nobody waits'),
+    expect.stringContaining('5 min'),
+  ]);
+  expect(listed(false).join()).not.toContain('nobody waits');
 });

@@ -46,7 +46,10 @@ export const list = defineCommand({
     if (cut) io.err.write('sub: there are more files than are read; not all are listed.\n');
     const approvals = found.map((entry) => entryJson(entry, isAskerGone(entry)));
     const none = state === 'pending' ? 'Nothing waits for approval.\n' : 'There is none.\n';
-    const text = found.length === 0 ? none : listText(found, desk.ports.nowMs(), io.out);
+    const text =
+      found.length === 0
+        ? none
+        : listText(found, { nowMs: desk.ports.nowMs(), isAskerGone }, io.out);
     return printout({ approvals, damaged }, text, damaged.length > 0 ? EXIT.findings : EXIT.fine);
   },
 });
