@@ -1,5 +1,6 @@
-// `npm run test:clients`: real agent clients under `sub`, against a scripted model on loopback. What this machine cannot install is skipped and named; with `--required` that
-// is a failure. Everything else on the command line goes to vitest.
+// `npm run test:clients`: real agent clients under `sub`, against a scripted model on loopback. What this
+// machine cannot install is skipped and named; with `--required` that is a failure. Everything else on the
+// command line goes to vitest.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { install, installText } from '../test/clients/install.ts';

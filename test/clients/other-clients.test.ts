@@ -115,8 +115,10 @@ test('Gemini CLI keeps its hooks from `sub import --hooks` until `sub restore`',
   const imported = await stage.sub('import', 'gemini', ...options);
   expect(imported, imported.stderr).toMatchObject({ code: 0 });
   const flags = ['--yolo', '--skip-trust', '-m', 'gemini-2.5-pro'];
-  const ended = await stage.run(['gemini', '-p', 'Deploy it.', ...flags]);
+  const command = ['gemini', '-p', 'Deploy it.', ...flags];
+  const ended = await stage.sub('run', '--policy', stage.policy, '--', ...command);
   expect(ended, ended.stderr).toMatchObject({ code: 0 });
+  expect(ended.stderr).not.toContain('Not seen by Subluminal');
   expect(ended.stdout).toContain(DONE);
   await expectGoverned(session, steps);
   const restored = await stage.sub('restore', 'gemini', '--yes');

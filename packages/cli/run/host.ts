@@ -48,18 +48,21 @@ export async function hostRun(
   const changes = changesOf(result).map(changeLine);
   const lines = [...result.warnings, ...harms, ...changes, ...closingLines(result, options)];
   for (const line of lines) warn(io, line);
-  const unseen = options.quiet ? undefined : await unseenBy(options.agent);
+  const unseen = options.quiet ? undefined : await unseenBy(options.agent, result.isHooked);
   if (unseen !== undefined) warn(io, unseen);
   return done(exitCodeOf(result, options));
 }
 
 /** Reading configs loads more than most agents need. */
-async function unseenBy(agent: HostOptions['agent']): Promise<string | undefined> {
+async function unseenBy(
+  agent: HostOptions['agent'],
+  isHooked: boolean,
+): Promise<string | undefined> {
   const { clientStartedBy } = await import('@subluminal/plane/clients');
   const client = agent.client ?? clientStartedBy(agent.command);
   if (client === undefined) return undefined;
   const { unseenByClient } = await import('@subluminal/plane/clients/setup');
-  return unseenByClient({ ...agent, client, isHooked: agent.hooks !== undefined });
+  return unseenByClient({ ...agent, client, isHooked });
 }
 
 /** An agent that a shell could not start either has the exit code of a shell. */
