@@ -272,6 +272,7 @@ describe('the gate', () => {
     const words = 'it would remove or overwrite the policy in force (`conf`).';
     const small = guard.surface(callOf({ tool: 'Bash', args: { command: 'rm -r conf' } }), 0);
     expect(JSON.stringify(small)).toContain(words);
+    expect(JSON.stringify(small)).toContain('work in a folder of its own');
     const texts = [{ key: 'command', text: 'cd . && rm -r conf' }];
     const large = guard.gathered?.(sealedCall('Bash'), { texts, isWhole: true });
     expect(JSON.stringify(large)).toContain(words);

@@ -23,6 +23,9 @@ import { quotedName, refusedPassage, type Stop } from './verdicts.ts';
 
 const ADVICE =
   'This is not for an agent to read or change: tell the person what is needed, so that they do it themselves.';
+const CHANGING = 'it would remove or overwrite';
+const ELSEWHERE =
+  'Name other files, or work in a folder of its own. What governs an agent is for a person to change.';
 const UNREAD = 'its arguments are too many or too long to be checked for files that sub protects';
 const SPLIT = 'Make several smaller calls of it.';
 const SHOWN_NAME_MAX = 120;
@@ -135,10 +138,15 @@ function protectedReason(
     if (!isWhole || changes?.opaque.some(({ why }) => why === 'too_large') === true) return UNREAD;
     const isChanging = changes !== undefined && changes.removes.length + changes.puts.length > 0;
     const changed = isChanging ? selfProtection.findChanged(changes) : undefined;
-    return changed && `it would remove or overwrite ${shown(changed)}`;
+    return changed && `${CHANGING} ${shown(changed)}`;
   } catch {
     return `${subject} a file that could not be looked up`;
   }
+}
+
+function adviceFor(why: string): string {
+  if (why === UNREAD) return SPLIT;
+  return why.startsWith(CHANGING) ? ELSEWHERE : ADVICE;
 }
 
 function stopFor(
@@ -153,7 +161,7 @@ function stopFor(
     enforced: selfProtection.enforced,
     reason_code: 'SELF_PROTECTION',
     summary: `${quotedName(tool)} is blocked: ${why}.`,
-    advice: why === UNREAD ? SPLIT : ADVICE,
+    advice: adviceFor(why),
     severity: 'critical',
   };
 }
@@ -172,7 +180,7 @@ export function selfPassage(
     severity: 'critical',
     reason_code: 'SELF_PROTECTION',
     summary: `${quotedName(method)} is not sent: ${why}.`,
-    hint: why === UNREAD ? SPLIT : ADVICE,
+    hint: adviceFor(why),
   });
 }
 

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { isFailure } from '@subluminal/contracts';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { HookSenders } from './hook-senders.ts';
 import { hookAgent, openRunHooks } from './run-hooks.ts';
 import { openHookDesk } from './testing/hook-desk.ts';
 
@@ -30,9 +31,15 @@ function optionsFor(made: Awaited<ReturnType<typeof openHookDesk>>) {
   };
 }
 
-async function openHooks() {
-  const made = await openHookDesk({ policy: OPEN });
-  const hooks = await openRunHooks({ ...optionsFor(made), takesPosts: true, trustsPrompts: true });
+interface HooksWish {
+  readonly policy?: string;
+  readonly senders?: HookSenders;
+}
+
+async function openHooks({ policy = OPEN, senders }: HooksWish = {}) {
+  const made = await openHookDesk({ policy });
+  const options = { ...optionsFor(made), takesPosts: true, trustsPrompts: true };
+  const hooks = await openRunHooks({ ...options, ...(senders && { senders }) });
   if (isFailure(hooks)) throw new Error(hooks.message);
   onTestFinished(() => void hooks.end());
   const post = async (body: object): Promise<string> => {
@@ -73,6 +80,22 @@ test('the settings of the client are protected from its own tools', async () => 
   expect(await bash('rm .claude/settings.json')).toContain('deny');
   expect(await bash('rm notes.txt')).toBe('{}');
 });
+
+test.runIf(process.platform === 'linux')(
+  'the tools of a server whose shim the client has not started are decided here',
+  async () => {
+    const senders = new HookSenders({ root: process.pid, isClient: false, degraded: () => {} });
+    const use = { hook_event_name: 'PreToolUse', tool_name: 'mcp__evil__x', tool_use_id: 'u' };
+    for (const [wish, answer] of [
+      [{ policy: CLOSED, senders }, 'deny'],
+      [{ policy: CLOSED }, '{}'],
+    ] as const) {
+      const { hub, post } = await openHooks(wish);
+      hub.shims.heard({ shim_id: 's', server_id: 'evil', run_id: 'r' });
+      expect(await post({ ...use, tool_input: {} })).toContain(answer);
+    }
+  },
+);
 
 test('what ends with the run is counted, and nobody is answered after it', async () => {
   const { bash, hooks } = await openHooks();
