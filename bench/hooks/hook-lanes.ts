@@ -2,17 +2,18 @@
 // process that a shell starts.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { isObject } from '@subluminal/contracts';
 import type { AsyncContestant } from '../measure.ts';
-import { NODE, SUB } from '../stdio/ways.ts';
+import { NODE } from '../stdio/ways.ts';
 
 const FOLDER = fileURLToPath(new URL('.', import.meta.url));
-const STARTER = join(FOLDER, '..', '..', 'examples', 'policies', 'starter.yaml');
+
+/** The contestants. */
+export const [EMPTY, SUB_HOOK] = ['empty hook', 'sub'] as const;
 
 export interface HookUnderTest {
   readonly url: string;
@@ -82,34 +83,15 @@ export async function emptyHook({ env }: HookPlace): Promise<HookUnderTest> {
   return { url: server.line, token: '', command, stop: server.stop };
 }
 
-/** In the place of Claude Code: it tells how it was started, and stays until its input ends. */
-const CLIENT = `#!/usr/bin/env node
-if (process.argv.includes('--version')) {
-  console.log('2.1.325 (Claude Code)');
-} else {
-  console.log(JSON.stringify({ args: process.argv.slice(2), env: process.env }));
-  process.stdin.resume();
-}
-`;
-
-/** `sub run` as it is built, with a program in the place of the client that tells which hooks it got. */
-export async function governedHook({ env, cwd }: HookPlace): Promise<HookUnderTest> {
-  // Not below the project, whose version would be taken for its own.
-  const client = join(cwd, 'claude');
-  writeFileSync(client, CLIENT, { mode: 0o755 });
-  const run = [NODE, SUB, 'run', '--quiet', '--policy', STARTER, '--', client];
-  const { line, stop } = await started(run, { ...env, PWD: cwd });
-  const told: unknown = JSON.parse(line);
-  const { args = [], env: given = {} } = isObject(told) ? told : {};
-  const words = Array.isArray(args) ? args.map(String) : [];
-  const settings: unknown = JSON.parse(words[words.indexOf('--settings') + 1] ?? 'null');
+/** What `sub run` has given to the client that this process is. */
+export function givenHook(settingsText: string, env: NodeJS.ProcessEnv): HookUnderTest {
+  const settings: unknown = JSON.parse(settingsText);
   const [post, process] = ['PreToolUse', 'SessionStart'].map((event) => handlerOf(settings, event));
-  const token = isObject(given) ? given['SUB_HOOK_TOKEN'] : undefined;
   return {
     url: String(post?.['url']),
-    token: String(token),
+    token: String(env['SUB_HOOK_TOKEN']),
     command: String(process?.['command']),
-    stop,
+    stop: () => Promise.resolve(),
   };
 }
 

@@ -1,13 +1,15 @@
 // Whole uses of a tool by the real Claude Code: from one request to the scripted model to the next.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { startModelServer } from '../../test/clients/model-server.ts';
 import { REAL_CLIENTS } from '../../test/clients/real-client.ts';
 import { turnsIn } from '../../test/clients/scene.ts';
 import { calls, text } from '../../test/clients/script.ts';
 import { type Stage, setStage } from '../../test/clients/stage.ts';
 import { percentile } from '../measure.ts';
-import { type HookUnderTest, TOOL_HOOKS } from './hook-lanes.ts';
+import { NODE, SUB } from '../stdio/ways.ts';
+import { EMPTY, type HookUnderTest, SUB_HOOK, TOOL_HOOKS } from './hook-lanes.ts';
 
 const USES = 30;
 /** The first ones load what the others find. */
@@ -15,9 +17,16 @@ const SKIPPED = 5;
 
 export const NO_HOOKS = 'no hooks';
 
+export const STARTER = fileURLToPath(
+  new URL('../../examples/policies/starter.yaml', import.meta.url),
+);
+
 export interface ClientLane {
   readonly name: string;
+  /** The hook at each event, in the client's settings. */
   readonly handler?: object;
+  /** What starts the client. */
+  readonly runner?: readonly string[];
 }
 
 export interface ClientTiming {
@@ -25,19 +34,23 @@ export interface ClientTiming {
   readonly p50Ms: number;
 }
 
-export function lanesOf(empty: HookUnderTest, sub: HookUnderTest): readonly ClientLane[] {
-  const http = ({ url, token }: HookUnderTest): object => ({
-    type: 'http',
-    url,
-    headers: { Authorization: `Bearer ${token}` },
-  });
-  const command = (hook: HookUnderTest): object => ({ type: 'command', command: hook.command });
+/** `sub run` gives hooks over HTTP; as processes they come from settings, as `sub import` leaves them. */
+export function lanesOf(empty: HookUnderTest, env: NodeJS.ProcessEnv): readonly ClientLane[] {
+  const home = `SUB_HOME=${env['SUB_HOME']}`;
+  const runner = (...flags: readonly string[]) => {
+    return ['env', home, NODE, SUB, 'run', '--quiet', ...flags, '--policy', STARTER, '--'];
+  };
+  const hook = `'${NODE}' '${SUB.replace(/mjs$/, 'cjs')}' hook claude-code`;
   return [
     { name: NO_HOOKS },
-    { name: 'http, empty hook', handler: http(empty) },
-    { name: 'http, sub', handler: http(sub) },
-    { name: 'command, empty hook', handler: command(empty) },
-    { name: 'command, sub', handler: command(sub) },
+    { name: `http, ${EMPTY}`, handler: { type: 'http', url: empty.url } },
+    { name: `http, ${SUB_HOOK}`, runner: runner() },
+    { name: `command, ${EMPTY}`, handler: { type: 'command', command: empty.command } },
+    {
+      name: `command, ${SUB_HOOK}`,
+      handler: { type: 'command', command: hook },
+      runner: runner('--no-hooks'),
+    },
   ];
 }
 
@@ -58,9 +71,10 @@ export async function timeClient(
     ];
     const tookMs = new Map(lanes.map(({ name }) => [name, [] as number[]]));
     for (let session = 0; session < sessions; session += 1) {
-      for (const { name, handler } of lanes) {
+      for (const lane of lanes) {
+        const { name } = lane;
         model.play(script);
-        await runOnce(stage, handler);
+        await runOnce(stage, lane);
         tookMs.get(name)?.push(...gapsMs(turnsIn(model.requests()).map(({ atMs }) => atMs)));
       }
     }
@@ -82,13 +96,13 @@ function writeFiles({ project }: Stage): readonly string[] {
   });
 }
 
-async function runOnce(stage: Stage, handler: object | undefined): Promise<void> {
+async function runOnce(stage: Stage, { handler, runner = [] }: ClientLane): Promise<void> {
   const group = [{ matcher: '*', hooks: [handler] }];
-  const events = handler === undefined ? [] : TOOL_HOOKS;
-  const hooks = Object.fromEntries(events.map((event) => [event, group]));
+  const hooks = Object.fromEntries(TOOL_HOOKS.map((event) => [event, group]));
   const settings = JSON.stringify({ hooks, allowedHttpHookUrls: ['http://127.0.0.1:*'] });
-  const command = ['claude', '-p', 'Read them.', '--allowedTools', 'Read', '--settings', settings];
-  const { code, stdout, stderr } = await stage.run(command);
+  const client = ['claude', '-p', 'Read them.', '--allowedTools', 'Read'];
+  const given = handler === undefined ? [] : ['--settings', settings];
+  const { code, stdout, stderr } = await stage.run([...runner, ...client, ...given]);
   if (code !== 0 || !stdout.includes('That is all.')) throw new Error(stdout + stderr);
 }
 
