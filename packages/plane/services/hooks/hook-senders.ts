@@ -39,11 +39,14 @@ export class HookSenders {
   /** Processes of hooks that have asked: each asks once. */
   readonly #hooks = new Set<string>();
   readonly #shims = new Map<string, string>();
+  readonly #canTell: boolean;
   #hasNoted = false;
 
   constructor(options: HookSendersOptions) {
     this.#options = options;
     this.#system = options.system ?? thisSystem();
+    const { platform } = this.#system;
+    this.#canTell = platform === 'linux' && this.#system.exists('/proc/self/stat');
   }
 
   /** Whether a connection is the client's; looked up once for each. */
@@ -75,10 +78,6 @@ export class HookSenders {
     const info = found === undefined ? undefined : processInfo(found, this.#system);
     if (info !== undefined) this.#shims.set(server, idOf(info));
     return info !== undefined;
-  }
-
-  get #canTell(): boolean {
-    return this.#system.platform === 'linux' && this.#system.exists('/proc/self/stat');
   }
 
   #refuse(): boolean {
