@@ -115,13 +115,16 @@ describe('sub approvals', () => {
   });
 
   test('lists what waits, and with --all what has ended', async () => {
-    const [one, two] = [ask({ tool: 'one' }), ask({ tool: 'two' })];
+    const [one, two] = [ask({ tool: 'one', wait: 'hint' }), ask({ tool: 'two' })];
+    // The process that asked is another one than there is.
+    ask({ tool: 'three', wait: 'hold' });
     expect((await sub('approvals', 'reject', two)).code).toBe(0);
     const pending = await sub('approvals');
     expect(pending.stdout).toContain(short(one));
     expect(pending.stdout).toMatch(
       /pending\s+files\/one\s+path=src\/a\.ts\s+coder\s+9 min\s+Writing needs a person\./,
     );
+    expect(pending.stdout).toMatch(/pending\s+files\/three\s.*\snobody waits\s/);
     expect(pending.stdout).not.toContain(short(two));
     expect((await sub('approvals', 'list', '--all')).stdout).toMatch(/rejected\s+files\/two/);
     const { stdout } = await sub('approvals', '--state', 'rejected', '--json');
