@@ -56,7 +56,7 @@ export const REASONS = {
   TAINTED_SINK: 'The call sends to, or acts on, something that came from an untrusted answer.',
   RULE_OF_TWO: 'The run would have untrusted input, private data and outside effects all at once.',
   SELF_PROTECTION:
-    'The call names what governs it: the policy, the folder of sub, a governed client config or the ledger.',
+    'The call names what governs it, or would remove or overwrite it: the policy, the folder of sub, a governed client config or the ledger.',
   CEDAR_DENIED: 'A Cedar policy forbids the call, or none permits it.',
   CEDAR_UNAVAILABLE: 'The Cedar policies could not be asked, so the call is stopped.',
   ANSWER_REFUSED: 'The answer of the server may not reach the agent.',
