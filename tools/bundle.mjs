@@ -1,6 +1,6 @@
 // From sources to the files of packages/cli/dist: one script for each command and for what several
 // share, and apart from them those of the shim and of hooks. They are scripts because V8 keeps the compiled form of
-// a script, but not that of a module; packages/cli/bin/sub.mjs runs them.
+// a script, but not that of a module; packages/cli/bin/sub.cjs runs them.
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { build, transform } from 'esbuild';

@@ -39,7 +39,7 @@ const COMMANDS = [
   ['ledgerd', '--stop'],
 ];
 
-/** As packages/cli/bin/sub.mjs loads the scripts, and with their compiled form written at the end. */
+/** As packages/cli/bin/sub.cjs loads the scripts, and with their compiled form written at the end. */
 const KEEP = `
 const pointer = process.argv.splice(1, 1, 'sub')[0];
 // V8 takes a compiled form only where its flags are the same.

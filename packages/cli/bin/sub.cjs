@@ -1,20 +1,54 @@
 #!/usr/bin/env node
-// A second launcher, which hooks are started by: a client waits for each of them, and Node starts a module
-// 5 ms later than this. Whatever else it is asked for, the launcher beside it does.
+// The launcher. It is no module, because Node starts those 5 ms later, and a client waits for each of its hooks.
+// It requires nothing by name: that would load parts of Node which a shim does without.
 
 // With it Node would open a debugger on a port without a password, in a process that decides.
 process.on('SIGUSR1', () => {});
 
 const { getBuiltinModule } = process;
-const [first, ...rest] = process.argv.slice(2);
-const isHelp = rest.some((word) => word === '--help' || word === '-h');
-if (first === 'hook' && !isHelp) startHook(`${__dirname}/../dist/hook`);
-else void import('./sub.mjs');
+const { closeSync, existsSync, fstatSync, openSync, readSync, realpathSync } =
+  getBuiltinModule('node:fs');
 
-/** Runs the scripts that the pointer beside the folder names. A hook that cannot start must not look like a yes. */
-function startHook(folder) {
-  const { existsSync, readFileSync } = getBuiltinModule('node:fs');
+// The one thing that a shim wants of `performance`, for which Node would load a dozen modules.
+const CLOCK = {
+  now() {
+    const [seconds, nanos] = process.hrtime();
+    return seconds * 1_000 + nanos / 1e6;
+  },
+};
+
+const SCRATCH_BYTES = 524_288;
+let scratch;
+
+// A shim starts with every server, a hook with every call: they have entries of their own that load little.
+const [first, ...rest] = process.argv.slice(2);
+const own = rest.includes('--') ? rest.slice(0, rest.indexOf('--')) : rest;
+const small = (first === 'shim' || first === 'hook') && !own.some(isHelp) ? first : undefined;
+// Not where a link to it stands: what lies beside that is not ours.
+const here = realpathSync(__filename);
+const entry = `${here.slice(0, -'bin/sub.cjs'.length)}dist/${small ?? 'sub'}.js`;
+if (!existsSync(entry)) {
+  process.stderr.write('sub: not built yet. Run `npm run build` in the checkout.\n');
+  process.exit(small === 'hook' ? 2 : 70);
+}
+if (small === 'shim') keepYoungSmall();
+try {
+  run(entry, small === undefined ? performance : CLOCK);
+} catch (cause) {
+  if (small !== 'hook') throw cause;
+  // With any other code a client would go on.
+  process.stderr.write(`sub: this installation is broken (${String(cause)}); install it again.\n`);
+  process.exit(2);
+}
+
+function isHelp(word) {
+  return word === '--help' || word === '-h';
+}
+
+/** Runs the scripts that the pointer names; those that were compiled ahead start at once. */
+function run(pointer, clock) {
   const { Script } = getBuiltinModule('node:vm');
+  const folder = pointer.slice(0, -'.js'.length);
   const loaded = new Map();
   const load = (id) => {
     if (!id.startsWith('./')) return getBuiltinModule(id) ?? installed(id);
@@ -22,24 +56,59 @@ function startHook(folder) {
     if (known !== undefined) return known.exports;
     const module = { exports: {} };
     loaded.set(id, module);
-    const filename = folder + id.slice(1);
-    const cache = `${filename}.cache`;
-    const cachedData = existsSync(cache) ? readFileSync(cache) : undefined;
-    const script = new Script(readFileSync(filename, 'latin1'), { filename, cachedData });
-    script.runInThisContext()(module.exports, load, module, performance);
+    compile(folder + id.slice(1), Script).runInThisContext()(module.exports, load, module, clock);
     return module.exports;
   };
-  try {
-    load(readFileSync(`${folder}.js`, 'latin1').split('\n', 1)[0]);
-  } catch (cause) {
-    process.stderr.write(
-      `sub: this installation is broken (${String(cause)}); install it again.\n`,
-    );
-    process.exit(2);
-  }
+  load(textOf(pointer).split('\n', 1)[0]);
 }
 
 /** A package that stays where it is installed. */
 function installed(id) {
-  return getBuiltinModule('node:module').createRequire(__filename)(id);
+  return getBuiltinModule('node:module').createRequire(here)(id);
+}
+
+/**
+ * What survives the start would make V8 double the room for what is young, for good. A shim that has
+ * much to do lets it grow later. It was tried with Node 20; another V8 may not know the flag.
+ */
+function keepYoungSmall() {
+  if (!process.versions.v8.startsWith('11.')) return;
+  getBuiltinModule('node:v8').setFlagsFromString('--semi-space-growth-factor=1');
+}
+
+/** The build writes plain ASCII. What V8 can't use of the compiled form, it compiles again. */
+function compile(filename, Script) {
+  const text = textOf(filename);
+  return new Script(text, { filename, cachedData: compiledOf(`${filename}.cache`) });
+}
+
+/** Whoever may not read it does without. */
+function compiledOf(path) {
+  try {
+    return existsSync(path) ? bytesOf(path) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function textOf(path) {
+  return bytesOf(path).latin1Slice();
+}
+
+/** All files are read into one piece of memory: else each would keep its own until it is collected. */
+function bytesOf(path) {
+  const fd = openSync(path);
+  try {
+    const { size } = fstatSync(fd);
+    if (scratch === undefined || scratch.length < size) {
+      scratch = Buffer.allocUnsafeSlow(Math.max(size, SCRATCH_BYTES));
+    }
+    let length = 0;
+    for (let count = -1; count !== 0 && length < size; length += count) {
+      count = readSync(fd, scratch, length, size - length);
+    }
+    return scratch.subarray(0, length);
+  } finally {
+    closeSync(fd);
+  }
 }

@@ -1,4 +1,4 @@
-// `sub hook` for the help only: bin/sub.mjs starts a hook by packages/cli/entry/hook.ts, which loads less.
+// `sub hook` for the help only: bin/sub.cjs starts a hook by packages/cli/entry/hook.ts, which loads less.
 import { badUsage, defineCommand, textOption } from '../input/command.ts';
 
 export const command = defineCommand({
@@ -21,7 +21,7 @@ export const command = defineCommand({
     0: 'the client goes on, or reads its answer from standard output',
     2: 'refused: the reason is on standard error',
   },
-  // bin/sub.mjs comes here only when a word asks for help.
+  // bin/sub.cjs comes here only when a word asks for help.
   run: async () =>
     badUsage('the value of an option looks like an option.', 'Write `--socket=PATH`.'),
 });

@@ -1,4 +1,4 @@
-// `sub shim` for the help only: bin/sub.mjs starts a shim by packages/cli/entry/shim.ts, which loads less.
+// `sub shim` for the help only: bin/sub.cjs starts a shim by packages/cli/entry/shim.ts, which loads less.
 import { badUsage, defineCommand, optionalMany, textOption } from '../input/command.ts';
 import { PROFILE_DOC, REMOTE_OPTIONS } from '../input/shared-options.ts';
 
@@ -54,7 +54,7 @@ export const command = defineCommand({
     2: 'wrong flags, a broken policy or configuration, or a hub that does not answer',
     3: 'the policy terminated the run',
   },
-  // bin/sub.mjs comes here only when a word asks for help. When that word is the value of an option,
+  // bin/sub.cjs comes here only when a word asks for help. When that word is the value of an option,
   // as in `--server-name -h`, the parser does not see a request for help either.
   run: async () => {
     const fix = 'Write a value that starts with a dash in the same word: `--server-name=-h`.';
