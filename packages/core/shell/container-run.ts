@@ -73,7 +73,9 @@ function noteProject(
   const of = (pattern: RegExp) =>
     values.filter(({ option }) => pattern.test(option)).flatMap(textsOf);
   const project = of(/^--project-directory$/);
-  const files = of(/^(?:-f|--file)$/).map((file) => file.replace(/\/?[^/]*$/, '') || '.');
+  const files = of(/^(?:-f|--file)$/).map(
+    (file) => file.slice(0, Math.max(0, file.lastIndexOf('/'))) || '.',
+  );
   const roots = project.length > 0 ? project : files;
   for (const root of roots.length > 0 ? roots : ['.']) findings.addTree(root, folders);
 }

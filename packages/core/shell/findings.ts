@@ -58,7 +58,8 @@ export class Findings {
     if (this.#links.size === 0) return [...paths];
     const all = [...paths].flatMap((path) => {
       // A pattern may stand for a link that is not there yet.
-      if (/[*?[].*\//s.test(path)) this.addOpaque('dynamic_argument', path);
+      if (/[*?[]/.test(path.slice(0, Math.max(0, path.lastIndexOf('/')))))
+        this.addOpaque('dynamic_argument', path);
       return [path, ...this.#links.through(path)];
     });
     return [...new Set(all)];

@@ -26,6 +26,13 @@ export function pathIn(folder: string, path: string): string {
   return isRooted ? `/${joined}` : joined || '.';
 }
 
+/** The last name of a path, without the slashes behind it. */
+export function lastName(path: string): string {
+  let end = path.length;
+  while (path[end - 1] === '/') end--;
+  return path.slice(path.lastIndexOf('/', Math.max(0, end - 1)) + 1, end);
+}
+
 export interface SavedFolders {
   readonly current: Folders;
   readonly previous: Folders;

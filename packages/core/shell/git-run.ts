@@ -1,6 +1,7 @@
 // What the commands of git touch.
 import type { SpecialRun } from './builtin-runs.ts';
 import { isRevision } from './findings.ts';
+import { lastName } from './folders.ts';
 import { type Argument, type ParsedArguments, parseArguments } from './options.ts';
 import { programSpec } from './programs/index.ts';
 import { specOf } from './programs/spec.ts';
@@ -114,10 +115,9 @@ function noteWrites({ findings }: ScriptOutline, { folders }: NamedRun, command:
 
 /** The folder that `git clone` makes: the last name of the address. */
 function clonedName(address: string, isBare: boolean): string {
-  const name = address
-    .replace(/\/+$/, '')
-    .replace(/(?:\/\.git|\.git|\.bundle)$/, '')
-    .replace(/^.*[/:]/s, '');
+  const name = lastName(address.replace(/\/\.git\/?$/, ''))
+    .replace(/^.*:/s, '')
+    .replace(/\.(?:git|bundle)$/, '');
   return isBare ? `${name}.git` : name;
 }
 

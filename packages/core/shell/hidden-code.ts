@@ -26,6 +26,9 @@ const INDEX = /\[[^\]]*(?:\$\(|`)/;
 const EXPRESSIONS = /^(?:let|declare|typeset|local|unset|test|\[\[?|printf|read|wait)$/;
 const STDIN_FILE = /(?:^|\/)(?:stdin|fd\/+\d+)$/;
 
+/** Words of a program that nobody knows, which may each be a command. */
+const WORDS_MAX = 1_000;
+
 interface OddWords {
   readonly program: RegExp;
   /** In all of its words, with blanks between them. */
@@ -69,13 +72,15 @@ export function noteHiddenCode(outline: ScriptOutline, run: NamedRun, spec: Prog
   const sign = isExpression ? INDEX : COMMAND_SIGN;
   const texts = args.flatMap(({ isProse, texts: all }) => (isProse && !isExpression ? [] : all));
   const isUnknown = spec === ANY_PROGRAM && !SPECIAL_RUNS.has(name);
-  if (isUnknown || RUN_TEXTS.has(name)) {
+  const isMany = texts.length > WORDS_MAX;
+  if (isUnknown && isMany) findings.addOpaque('too_large', name);
+  else if (isUnknown || RUN_TEXTS.has(name)) {
     for (const text of texts) {
       if (sign.test(text)) findings.addOpaque('inline_code', text);
       else if (!isExpression) runLine(outline, run, text);
     }
   }
-  if (isUnknown) runInner(outline, run);
+  if (isUnknown && !isMany) runInner(outline, run);
   for (const { program, words, why } of ODD_WORDS)
     if (program.test(name) && words.test(texts.join(' '))) findings.addOpaque(why, texts.join(' '));
   const isFed = inputTexts(command, feed) !== 'nothing';

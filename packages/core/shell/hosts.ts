@@ -45,7 +45,7 @@ export function filesInUrl(text: string): readonly string[] {
   const [, path] = /^file:\/\/(?:localhost|127\.0\.0\.1)?(\/.*)$/is.exec(text) ?? [];
   if (path === undefined) return [];
   const meant = path
-    .replace(/\{[^}]*\}|\[[^\]]*\]/g, '*')
+    .replace(/\{[^{}]{0,256}\}|\[[^[\]]{0,256}\]/g, '*')
     .replace(/%([0-7][0-9a-f])/gi, (_sign, code: string) =>
       String.fromCharCode(Number.parseInt(code, 16)),
     );

@@ -71,6 +71,11 @@ describe('outlineCommand', () => {
       `${long.map((n) => `alias a${n}='a${n + 1};a${n + 1}';`).join('')}a0`,
     ],
     ['commands', 'rm a;'.repeat(20_000)],
+    ['words', `cat ${'x '.repeat(100_000)}`],
+    ['stars behind a link', `ln -s a b; cat ${'*'.repeat(200_000)}`],
+    ['slashes', `git clone '${'/'.repeat(200_000)}x'; ln -s '${'/'.repeat(200_000)}x' b`],
+    ['brackets of an address', `curl 'file:///${'{['.repeat(100_000)}'`],
+    ['commands in words', `frob ${"'cat x' --exec x -- ./x ".repeat(10_000)}`],
     ['pipes', `${'echo a |'.repeat(5_000)}sh`],
     ['names for many marks', `parallel ${'{} '.repeat(2_000)}::: ${'x '.repeat(2_000)}`],
     [

@@ -55,10 +55,17 @@ function plainPath(path: string): string {
 }
 
 /** `.e^x`, `.e*~x`, `.en#v`: with EXTENDED_GLOB these are patterns to zsh. */
-const ZSH_NOT = /\^[^/]+/g;
-const ZSH_EXCEPT = /([*?\]][^/~]*)~[^/]+/g;
 const ZSH_MANY = /\w#(?=\w)/g;
 
 export function zshPattern(path: string): string {
-  return path.replace(ZSH_NOT, '*').replace(ZSH_EXCEPT, '$1').replace(ZSH_MANY, '*');
+  return /[\^~#]/.test(path) ? path.split('/').map(zshName).join('/') : path;
+}
+
+function zshName(name: string): string {
+  const not = name.indexOf('^');
+  if (not !== -1 && not < name.length - 1) return `${name.slice(0, not)}*`;
+  const except = name.indexOf('~', 1);
+  const start = name.slice(0, Math.max(0, except));
+  const isExcept = /[*?[]/.test(start) && except < name.length - 1;
+  return (isExcept ? start : name).replace(ZSH_MANY, '*');
 }

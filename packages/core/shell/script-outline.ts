@@ -360,16 +360,17 @@ function closeOf(steps: readonly ShellStep[], start: number): number {
 
 /** The ways to read the words of a command; nothing where there are too many. */
 function argumentLists(words: readonly ShellWord[]): readonly (readonly Argument[])[] | undefined {
-  let lists: readonly (readonly Argument[])[] = [[]];
+  let lists: Argument[][] = [[]];
   for (const { texts, ways = [texts], isProse } of words) {
     const isOne = ways.every((way) => way.length === 1);
     const alternatives: readonly (readonly Argument[])[] = isOne
       ? [[{ texts: [...new Set(ways.flat())], isProse }]]
       : ways.map((way) => way.map((text) => ({ texts: [text], isProse })));
     if (lists.length * alternatives.length > VARIANTS_MAX) return undefined;
-    if (alternatives.length === 1 && lists.length === 1) {
-      lists = [[...(lists[0] ?? []), ...(alternatives[0] ?? [])]];
-    } else lists = lists.flatMap((list) => alternatives.map((way) => [...list, ...way]));
+    const [only = []] = alternatives;
+    // Most words have one way: nothing is copied for them.
+    if (alternatives.length === 1) for (const list of lists) for (const one of only) list.push(one);
+    else lists = lists.flatMap((list) => alternatives.map((way) => [...list, ...way]));
   }
   return lists;
 }

@@ -2,6 +2,7 @@
 import { ARCHIVE_RUNS } from './archive-runs.ts';
 import { BUILTIN_RUNS, type SpecialRun } from './builtin-runs.ts';
 import { compose, container } from './container-run.ts';
+import { lastName } from './folders.ts';
 import { git } from './git-run.ts';
 import { LIST_RUNS } from './list-runs.ts';
 import { PACKAGE_RUNS } from './package-runs.ts';
@@ -29,7 +30,7 @@ const link: SpecialRun = (outline, run, parsed) => {
   const links = places.length === 0 ? ['.'] : places.flatMap(({ texts }) => texts);
   for (const target of (isLast ? operands.slice(0, -1) : operands).flatMap(({ texts }) => texts)) {
     findings.add('read', target, run.folders);
-    const name = target.replace(/\/+$/, '').replace(/^.*\//s, '');
+    const name = lastName(target);
     for (const place of links) {
       findings.addPut({ from: target, to: place }, run.folders);
       // Another name becomes the link, and a folder gets it.

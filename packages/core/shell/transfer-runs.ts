@@ -46,7 +46,7 @@ const scp: SpecialRun = (outline, run, parsed) => {
 /** `curl -w '%output{file}'` writes one, and `-w @file` reads one. */
 function useFormat({ findings }: ScriptOutline, { folders }: NamedRun, text: string): void {
   if (text.startsWith('@')) findings.add('read', text.slice(1), folders);
-  for (const [, file = ''] of text.matchAll(/%output\{(?:>>)?([^}]{0,4096})\}/g))
+  for (const [, file = ''] of text.matchAll(/%output\{(?:>>)?([^{}]{0,256})\}/g))
     findings.add('write', file, folders);
 }
 
