@@ -56,7 +56,11 @@ const ODD_WORDS: readonly OddWords[] = [
     why: 'redefined',
   },
   // What is typed into another shell.
-  { program: /^(?:sudo|doas)$/, words: /(?:^| )(?:-[is]|--login|--shell)$/, why: 'decoded_script' },
+  {
+    program: /^(?:sudo|doas)$/,
+    words: /^(?:-u \S+ |-\S+ )*(?:-[is]|--login|--shell)$/,
+    why: 'decoded_script',
+  },
   {
     program: /^tmux$/,
     words: /(?:^| )(?:send|send-keys|pipe-pane|if-shell|run|run-shell|source|source-file)(?: |$)/,
