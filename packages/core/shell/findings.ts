@@ -240,7 +240,7 @@ export class Findings {
 }
 
 /** Whether a text is the name of a revision, and not one of a file. */
-export function isRevision(text: string): boolean {
+function isRevision(text: string): boolean {
   return REVISION.test(text);
 }
 

@@ -1,6 +1,5 @@
 // What the commands of git touch.
 import type { SpecialRun } from './builtin-runs.ts';
-import { isRevision } from './findings.ts';
 import { lastName } from './folders.ts';
 import { type Argument, type ParsedArguments, parseArguments } from './options.ts';
 import { programSpec } from './programs/index.ts';
@@ -75,7 +74,10 @@ interface GitCommand {
   readonly parsed: ParsedArguments;
 }
 
-/** Commands that show or keep all files: also ignored ones, or every file that was ever kept. */
+/**
+ * Commands that show or keep files that git does not keep yet. What it keeps anyway (`git log -p`, `git grep`) is no
+ * tree: an ignored file is not in it, and everyday work would be.
+ */
 function noteTrees({ findings }: ScriptOutline, { folders }: NamedRun, command: GitCommand): void {
   const { name, parsed } = command;
   const texts = parsed.operands.flatMap((operand) => operand.texts);
@@ -84,16 +86,13 @@ function noteTrees({ findings }: ScriptOutline, { folders }: NamedRun, command: 
     for (const path of paths) findings.addTree(path, folders);
   };
   const noteAll = (paths: readonly string[]) => note(paths.length === 0 ? ['.'] : paths);
-  const files = (given: readonly string[]) => given.filter((text) => !isRevision(text));
   if (name === 'add' || name === 'stage') {
     if (has(/^(?:-f|--force)$/)) noteAll(texts);
   } else if (name === 'stash') {
-    if (has(/^(?:-u|-a|--include-untracked|--all)$/)) note(['.']);
+    if (has(UNTRACKED)) note(['.']);
   } else if (name === 'diff' && has(/^--no-index$/)) note(texts);
-  else if (/^(?:log|whatchanged)$/.test(name) && has(/^(?:-p|-u|--patch)$/)) noteAll(files(texts));
-  else if (name === 'grep') noteAll(files(has(/^-[ef]$/) ? texts : texts.slice(1)));
-  else if (name === 'archive' && !has(/^--remote$/)) noteAll(texts.slice(1));
-  else if (name === 'fast-export' || (name === 'bundle' && texts[0] === 'create')) note(['.']);
+  else if (name === 'grep' && has(/^--(?:no-index|untracked)$/))
+    noteAll(has(/^-[ef]$/) ? texts : texts.slice(1));
 }
 
 /** Files that git names itself. */
