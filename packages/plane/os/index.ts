@@ -63,8 +63,8 @@ export {
   namesIn,
   PatternMatches,
 } from './shell-patterns.ts';
-export type { ConnectionPorts } from './socket-owner.ts';
-export { holdsSocket, peerInode } from './socket-owner.ts';
+export type { ConnectionEnds } from './socket-owner.ts';
+export { holdsSocket, peerSocket } from './socket-owner.ts';
 export type { System } from './system.ts';
 export { thisSystem } from './system.ts';
 export {

@@ -9,8 +9,10 @@ interface Process {
   readonly ppid: number;
   readonly session: number;
   readonly args: readonly string[];
-  /** The ports of its connections to port 80. */
+  /** The ports of its connections to port 80, from 127.0.0.1 unless given. */
   readonly ports?: readonly number[];
+  readonly address?: string;
+  readonly uid?: number;
 }
 
 const [RUN, CLAUDE, TOOL] = [10, 20, 30];
@@ -27,13 +29,15 @@ const TREE: readonly Process[] = [
 
 function sendersIn(tree: readonly Process[], more: { isClient?: boolean; root?: number } = {}) {
   const at = (pid: string | undefined) => tree.find((one) => one.pid === Number(pid));
-  const inode = (port: number) => 90_000 + port;
-  const table = tree
-    .flatMap(({ ports = [] }) => ports)
-    .map((port, sl) => {
-      const ends = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')} 0100007F:0050`;
-      return `  ${sl}: ${ends} 01 00000000:00000000 00:00000000 00000000  1000  0 ${inode(port)} 1 x`;
-    });
+  const table = tree.flatMap(
+    ({ pid, ports = [], address = '127.0.0.1', uid = process.getuid?.() ?? 0 }) => {
+      const host = address.split('.').toReversed().map(hex(2)).join('');
+      return ports.map((port) => {
+        const row = `${host}:${hex(4)(port)} 0100007F:0050`;
+        return `  0: ${row} 01 00000000:00000000 00:00000000 00000000  ${uid}  0 ${pid}0${port} 1 x`;
+      });
+    },
+  );
   const system: System = {
     ...thisSystem(),
     platform: 'linux',
@@ -43,7 +47,7 @@ function sendersIn(tree: readonly Process[], more: { isClient?: boolean; root?: 
       const [, pid] = /^\/proc\/(\d+)\/fd$/.exec(path) ?? [];
       return at(pid)?.ports?.map(String) ?? [];
     },
-    link: (path) => `socket:[${inode(Number(path.split('/').at(-1)))}]`,
+    link: (path) => path.replace(/^\/proc\/(\d+)\/fd\/(\d+)$/, 'socket:[$10$2]'),
     readFile: (path) => {
       if (path === '/proc/net/tcp') return ['  sl  local', ...table, ''].join('\n');
       const [, pid, name] = /^\/proc\/(\d+)\/(stat|cmdline)$/.exec(path) ?? [];
@@ -59,8 +63,16 @@ function sendersIn(tree: readonly Process[], more: { isClient?: boolean; root?: 
   const { root = RUN, isClient = false } = more;
   const degraded = (reason: string) => notes.push(reason);
   const senders = new HookSenders({ root, isClient, degraded, system });
-  const post = (remotePort: number) => senders.isPostedByClient({ remotePort, localPort: 80 });
+  const post = (port: number, address?: string) => senders.isPostedByClient(ends(port, address));
   return { senders, post, notes };
+}
+
+function hex(length: number) {
+  return (value: number | string) => Number(value).toString(16).toUpperCase().padStart(length, '0');
+}
+
+function ends(remotePort: number, remoteAddress = '127.0.0.1') {
+  return { remoteAddress, remotePort, localAddress: '127.0.0.1', localPort: 80 };
 }
 
 describe('a hook that is posted', () => {
@@ -73,9 +85,20 @@ describe('a hook that is posted', () => {
     expect(post(4001)).toBe(true);
   });
 
+  it('does not count when a tool takes the port of its client at another address', () => {
+    const tool = { pid: 33, ppid: TOOL, session: 30, args: ['curl'], ports: [4001] };
+    const { post } = sendersIn([...TREE, { ...tool, address: '127.0.0.2' }]);
+    expect([post(4001), post(4001, '127.0.0.2')]).toEqual([true, false]);
+  });
+
+  it('does not count when another user has the connection', () => {
+    const { post } = sendersIn(TREE.map((one) => ({ ...one, uid: 65_533 })));
+    expect(post(4001)).toBe(false);
+  });
+
   it('counts from no process that came before its client', () => {
     const { senders, post } = sendersIn(TREE);
-    const early = { remotePort: 4003, localPort: 80 };
+    const early = ends(4003);
     expect(senders.isPostedByClient(early)).toBe(true);
     expect(post(4001)).toBe(true);
     expect([senders.isPostedByClient(early), post(4003)]).toEqual([false, false]);
@@ -90,7 +113,7 @@ describe('a hook that is posted', () => {
   it('is looked up once for each connection', () => {
     const tree = [...TREE];
     const { senders } = sendersIn(tree);
-    const socket = { remotePort: 4001, localPort: 80 };
+    const socket = ends(4001);
     expect(senders.isPostedByClient(socket)).toBe(true);
     tree.length = 0;
     expect(senders.isPostedByClient(socket)).toBe(true);
@@ -103,7 +126,7 @@ describe('a hook that is posted', () => {
       degraded: () => {},
       system: { ...thisSystem(), platform: 'darwin' },
     });
-    expect(senders.isPostedByClient({ remotePort: 1, localPort: 2 })).toBe(true);
+    expect(senders.isPostedByClient(ends(1))).toBe(true);
     expect(senders.isStartedByClient(undefined, 'codex')).toBe(true);
     expect(senders.hasShim('x')).toBe(true);
   });

@@ -1,10 +1,10 @@
 // Who sends a hook: the client, or a program that one of its tools has started. Such a program has the token and the
 // socket of the run, too. Linux tells by processes; elsewhere every sender counts as the client.
 import {
-  type ConnectionPorts,
+  type ConnectionEnds,
   holdsSocket,
   type ProcessInfo,
-  peerInode,
+  peerSocket,
   processInfo,
   processStat,
   type System,
@@ -35,7 +35,7 @@ export class HookSenders {
   readonly #system: System;
   /** The clients that have been seen, by their identity. */
   readonly #clients = new Map<string, ProcessInfo>();
-  readonly #posts = new WeakMap<ConnectionPorts, string>();
+  readonly #posts = new WeakMap<ConnectionEnds, string>();
   /** Processes of hooks that have asked: each asks once. */
   readonly #hooks = new Set<string>();
   readonly #shims = new Map<string, string>();
@@ -50,7 +50,7 @@ export class HookSenders {
   }
 
   /** Whether a connection is the client's; looked up once for each. */
-  isPostedByClient(socket: ConnectionPorts): boolean {
+  isPostedByClient(socket: ConnectionEnds): boolean {
     if (!this.#canTell) return true;
     let owner = this.#posts.get(socket);
     if (owner === undefined) {
@@ -105,10 +105,10 @@ export class HookSenders {
     return true;
   }
 
-  #ownerOf(socket: ConnectionPorts): ProcessInfo | undefined {
-    const inode = peerInode(socket, this.#system);
-    if (inode === undefined) return undefined;
-    const holds = (pid: number) => holdsSocket(pid, inode, this.#system);
+  #ownerOf(socket: ConnectionEnds): ProcessInfo | undefined {
+    const peer = peerSocket(socket, this.#system);
+    if (peer === undefined || peer.uid !== process.getuid?.()) return undefined;
+    const holds = (pid: number) => holdsSocket(pid, peer.inode, this.#system);
     const client = [...this.#clients.values()].find(({ pid }) => holds(pid) === true);
     if (client !== undefined) return client;
     const pids = this.#descendants();
