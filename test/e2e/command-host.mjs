@@ -1,7 +1,9 @@
 // Runs commands of `sub` one after the other, each as its launcher starts it: with scripts that nobody has run
 // before it, a folder, an environment and streams of its own. What they share is a process that has compiled them
 // already. A line of JSON comes in for each by descriptor 3, and one goes out when nothing is left to do.
-import { readSync, writeSync } from 'node:fs';
+import { readSync, realpathSync, writeSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, sep } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import vm from 'node:vm';
@@ -9,6 +11,7 @@ import vm from 'node:vm';
 const CHANNEL = 3;
 const OURS = new Set(['exit', 'beforeExit']);
 const [launcher = ''] = process.argv.slice(2);
+const { cache: required } = createRequire(launcher);
 const { Script } = vm;
 const scripts = new Map();
 const chunk = Buffer.alloc(65_536);
@@ -55,6 +58,9 @@ function begin({ args, cwd, env, input }) {
   replace('stdin', Readable.from(input === '' ? [] : [Buffer.from(input)]));
   for (const name of ['stdout', 'stderr']) replace(name, collector(printed[name]));
   commands += 1;
+  // What the launcher requires beside it runs again, too.
+  const beside = dirname(realpathSync(launcher)) + sep;
+  for (const id of Object.keys(required)) if (id.startsWith(beside)) delete required[id];
   setImmediate(() => import(`${pathToFileURL(launcher)}?${commands}`));
 }
 
