@@ -381,6 +381,18 @@ describe('trust in Codex', () => {
     expect(readFileSync(config(), 'utf8')).toBe(`${CONFIG}[tui]\nnotifications = true\n`);
   });
 
+  test('stays where it is when Codex has written behind it and nothing else is to change', async () => {
+    write(config(), CONFIG);
+    await importServers('codex');
+    await installed(optionsFor('codex'));
+    trusted().apply();
+    const text = `${readFileSync(config(), 'utf8')}\n[projects."/x"]\ntrust_level = "trusted"\n`;
+    writeFileSync(config(), text);
+    expect(await importServers('codex')).toEqual(['unchanged']);
+    expect(trusted().apply().kind).toBe('unchanged');
+    expect(readFileSync(config(), 'utf8')).toBe(text);
+  });
+
   test('that somebody has given to other hooks in that place is theirs to change', async () => {
     await installed(optionsFor('codex'));
     const key = `${fileOf('codex')}:pre_tool_use:0:0`;

@@ -366,7 +366,9 @@ function rewriteFor(
   const moving = movingRewrite({ path, format, key, store, moves, rewrite });
   const known = readRecord(key, store.paths);
   const block = known.kind === 'record' ? known.record.hooks?.block : undefined;
-  return block !== undefined && config.text.includes(block) ? endingWith(moving, block) : moving;
+  return block !== undefined && config.text.includes(block)
+    ? endingWith(moving, block, config.text)
+    : moving;
 }
 
 export type Imported =

@@ -32,11 +32,18 @@ interface RewriteOptions {
 
 type Rewrite = (baseText: string) => RewrittenConfig | ConfigFailure;
 
-/** With a text at the end of the file, which goes with the rest. */
-export function endingWith(rewrite: Rewrite, block: string): Rewrite {
+/**
+ * With a text at the end of the file, which goes with the rest. It stays where it is in the current one
+ * if nothing else changes: clients write behind it.
+ */
+export function endingWith(rewrite: Rewrite, block: string, current: string): Rewrite {
   return (baseText) => {
     const config = rewrite(baseText);
-    return 'kind' in config ? config : { ...config, text: config.text + block, hooks: { block } };
+    if ('kind' in config) return config;
+    const at = current.indexOf(block);
+    const rest = at === -1 ? undefined : current.slice(0, at) + current.slice(at + block.length);
+    const text = rest === config.text ? current : config.text + block;
+    return { ...config, text, hooks: { block } };
   };
 }
 

@@ -111,7 +111,7 @@ function trust(
       (one) => `\n[hooks.state.${tomlString(one.key)}]\ntrusted_hash = ${tomlString(one.hash)}\n`,
     )
     .join('');
-  const rewrite = endingWith(moving, block);
+  const rewrite = endingWith(moving, block, text);
   const result = applyChange({
     ...store,
     file,
