@@ -101,12 +101,13 @@ describe('for good', () => {
   });
 
   test.each([
-    [['import', 'claude', '--no-hooks', '--managed'], 'SUB_USAGE'],
-    [['import', 'zed', '--hooks', '--yes'], 'SUB_CLIENT_HOOKS'],
-  ])('%j is refused', async (args, code) => {
-    const { code: exit, stderr } = await machine.sub(...args);
-    expect(exit).toBe(2);
-    expect(stderr).toContain(`[${code}]`);
+    [['import', 'claude', '--no-hooks', '--managed'], 'Leave out one of the two. [SUB_USAGE]'],
+    [['import', 'zed', '--hooks', '--yes'], 'Leave out --hooks. [SUB_CLIENT_HOOKS]'],
+    [['import', '--hooks', '--yes'], 'such as sub import claude-code --hooks [SUB_CLIENT_HOOKS]'],
+  ])('%j is refused', async (args, words) => {
+    const { code, stderr } = await machine.sub(...args);
+    expect(code).toBe(2);
+    expect(stderr).toContain(words);
   });
 
   test('a broken file is named, and stays', async () => {

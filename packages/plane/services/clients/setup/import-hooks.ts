@@ -206,7 +206,15 @@ export function withHooks(clients: readonly Client[]): readonly Client[] {
 
 /** A failure where none of them has any. */
 export function noHooks(clients: readonly Client[]): Failure {
+  if (clients.length === 0) {
+    const fix = 'Name the one that is to have hooks, such as sub import claude-code --hooks';
+    return failure('SUB_CLIENT_HOOKS', 'no agent client has a config here.', fix);
+  }
   const titles = clients.map(({ title }) => title).join(', ');
-  const message = `${titles === '' ? 'No client here' : titles} has no hooks that sub knows.`;
-  return failure('SUB_CLIENT_HOOKS', message, 'Leave out --hooks.');
+  const have = clients.length === 1 ? 'has' : 'have';
+  return failure(
+    'SUB_CLIENT_HOOKS',
+    `${titles} ${have} no hooks that sub knows.`,
+    'Leave out --hooks.',
+  );
 }
