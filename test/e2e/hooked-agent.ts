@@ -22,9 +22,11 @@ const { createInterface } = require('node:readline');
 const sub = ${JSON.stringify(SUB)};
 const { HOME, SUB_HOME, PATH } = process.env;
 const say = (message) => process.stdout.write(JSON.stringify(message) + '\\n');
-const hook = ({ id, body, policy }) => {
+const hook = ({ id, body, policy, line }) => {
   const words = [sub, 'hook', 'claude-code', ...(policy ? ['--policy', policy] : [])];
-  const child = spawn(process.execPath, words, { env: { HOME, SUB_HOME, PATH } });
+  const child = line
+    ? spawn('/bin/sh', ['-c', line])
+    : spawn(process.execPath, words, { env: { HOME, SUB_HOME, PATH } });
   let [stdout, stderr] = ['', ''];
   child.stdout.on('data', (text) => { stdout += text; });
   child.stderr.on('data', (text) => { stderr += text; });
@@ -128,11 +130,19 @@ export interface AgentStart {
   readonly variables?: { readonly [name: string]: string };
   /** A line of `sh` in the process that becomes the agent. */
   readonly before?: string;
+  /** What stands in its settings for a hook. */
+  readonly hookLine?: () => string;
   /** Where it starts, if not for itself. */
   readonly at?: ReturnType<typeof hookHome>;
 }
 
-export function startAgent({ policy = '', variables = {}, before = ':', at }: AgentStart) {
+export function startAgent({
+  policy = '',
+  variables = {},
+  before = ':',
+  hookLine,
+  at,
+}: AgentStart) {
   const place = at ?? hookHome(policy);
   const { home } = place;
   const script = [`${before}; exec "$0" "$1"`, process.execPath, join(home, 'claude.cjs')];
@@ -163,7 +173,7 @@ export function startAgent({ policy = '', variables = {}, before = ':', at }: Ag
   const hook = (name: string, fields: object = {}, named?: string): Promise<HookEnd> => {
     const base = { session_id: 's', cwd: home, transcript_path: join(home, 't.jsonl') };
     const body = JSON.stringify({ ...base, hook_event_name: name, ...fields });
-    return wish({ body, policy: named });
+    return wish({ body, policy: named, line: hookLine?.() });
   };
   /** A tool of its own is about to run. */
   const call = (tool_use_id: string, tool_name = 'Bash', command = `echo ${tool_use_id}`) =>

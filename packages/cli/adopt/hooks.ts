@@ -88,6 +88,7 @@ export async function offerHooks(offer: Offer): Promise<OfferedHooks> {
   const open = plan.files.filter(({ isChanged }) => isChanged);
   if (!wantsHooks(flags) && !(await isOfferTaken(open, offer))) return NONE;
   const hasFailed = tellProblems(plan.problems, io);
+  for (const warning of plan.warnings) warn(io, warning);
   const writable = open.filter(({ byHand }) => byHand === undefined);
   if (!flags.json) for (const file of open) printFile(file, io);
   const result = await applyHooks(writable, offer);

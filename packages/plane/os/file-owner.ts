@@ -24,10 +24,12 @@ const SYSTEM_FILE_BYTES_MAX = 4_194_304;
 const OVERFLOW_ID = 65_534;
 
 /** Undefined when only the user and root can change the file at the path, and when there is none. */
-export function fileProblem(path: string): FileProblem | undefined {
-  const ownId = process.getuid?.();
+export function fileProblem(
+  path: string,
+  ownId: number | undefined = process.getuid?.(),
+): FileProblem | undefined {
   // On Windows, modes mean nothing.
-  if (ownId === undefined) return undefined;
+  if (ownId === undefined || process.getuid === undefined) return undefined;
   const waiting = partsOf(resolve(path));
   let at = parse(resolve(path)).root;
   for (let steps = 0; ; steps++) {

@@ -56,6 +56,7 @@ export type { ProgramPlace } from './program.ts';
 export { findProgram, isExecutable, programCandidates, realFile } from './program.ts';
 export { readRegularFile } from './read-file.ts';
 export { secretMatcher } from './secret-matcher.ts';
+export { closedToOthers } from './shared-file.ts';
 export {
   isAnything,
   isPattern,

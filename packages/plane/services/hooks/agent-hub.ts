@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { isAnswered, processEnvironment, type System, thisSystem } from '../../os/index.ts';
 import { type Env, homePaths } from '../../stores/config/home-paths.ts';
 import { RUN_ENV_VARS, TOKEN_VAR } from '../../stores/runs/env-vars.ts';
+import { managedClients } from '../clients/hooks/managed-files.ts';
 import { type HookHostPlace, hookHostPlace, startHost } from './find-host.ts';
 
 /** A shim, as its command line and its environment describe it. */
@@ -41,9 +42,10 @@ export async function agentHub(
 ): Promise<AgentHub | undefined> {
   const isElsewhere = env['SUB_GOVERNANCE_ENDPOINT'] || flags['governance-endpoint'];
   if (isElsewhere || env['SUB_RUN_HOSTED'] === '1') return undefined;
-  if (!existsSync(homePaths(env).backups)) return undefined;
+  const managed = managedClients();
+  if (managed.length === 0 && !existsSync(homePaths(env).backups)) return undefined;
   const place = hookHostPlace(env, system);
-  if (typeof place === 'string' || !(await hasHooks(place, env))) return undefined;
+  if (typeof place === 'string' || !(await hasHooks(place, env, managed))) return undefined;
   const { agent, hubPath } = place;
   // As for the host: an agent can start another one with looser settings, and a repository can bring an entry.
   const ignored = SETTING_VARS.filter((name) => env[name]);
@@ -62,12 +64,18 @@ export async function agentHub(
   };
 }
 
-/** Whether the client that the agent is has hooks from this home. */
-async function hasHooks({ client }: HookHostPlace, env: Env): Promise<boolean> {
+/** Whether the client that the agent is has hooks, from this home or from the settings of the machine. */
+async function hasHooks(
+  { client }: HookHostPlace,
+  env: Env,
+  managed: readonly string[],
+): Promise<boolean> {
   const { listRecords } = await import('../clients/store/records.ts');
-  return listRecords(homePaths(env)).some((found) => {
-    if (found.kind !== 'record' || found.record.hooks === undefined) return false;
-    const hooked = found.record.client.replace('claude-code', 'claude');
+  const recorded = listRecords(homePaths(env)).flatMap((found) =>
+    found.kind === 'record' && found.record.hooks !== undefined ? [found.record.client] : [],
+  );
+  return [...recorded, ...managed].some((id) => {
+    const hooked = id.replace('claude-code', 'claude');
     return client === 'unknown' ? !/^(?:claude|codex)$/.test(hooked) : hooked === client;
   });
 }

@@ -14,6 +14,7 @@ import { isSince } from './client-version.ts';
 import { GROUPED } from './grouped-items.ts';
 import { hookCommand } from './hook-command.ts';
 import { dropped, endOfProgram } from './hooked-line.ts';
+import { managedFiles } from './managed-files.ts';
 import type { ClientHooks, HookedLine, HookedStart, HookItem } from './types.ts';
 
 const CLIENT = 'claude-code';
@@ -57,9 +58,7 @@ function folderOf(place: ClientPlace): string {
 }
 
 function managedPath({ platform }: ClientPlace): string {
-  const folder =
-    platform === 'darwin' ? '/Library/Application Support/ClaudeCode' : '/etc/claude-code';
-  return join(folder, 'managed-settings.json');
+  return managedFiles(platform)[CLIENT];
 }
 
 const PROJECT_FILES = ['.claude/settings.json', '.claude/settings.local.json'];

@@ -8,6 +8,7 @@ import { GROUPED } from './grouped-items.ts';
 import { hookCommand } from './hook-command.ts';
 import { dropped, endOfProgram } from './hooked-line.ts';
 import { inlineToml, tomlString } from './inline-toml.ts';
+import { managedFiles } from './managed-files.ts';
 import type { ClientHooks, HookedLine, HookedStart, HookItem } from './types.ts';
 
 const CLIENT = 'codex';
@@ -68,7 +69,7 @@ function settingsFiles(place: ClientPlace): readonly string[] {
   const projects = [place.project, repositoryOf(place.project) ?? place.project];
   const files = projects.flatMap((folder) => PROJECT_FILES.map((name) => join(folder, name)));
   const own = ['config.toml', 'hooks.json'].map((name) => join(codexHome(place), name));
-  return [...new Set([...own, ...files, MANAGED])];
+  return [...new Set([...own, ...files, managedFiles(place.platform)[CLIENT]])];
 }
 
 /** A feature that is required here cannot be switched off anywhere else. */
@@ -86,8 +87,6 @@ function managedBlock(command: string): string {
   return `\n[features]\nhooks = true\n${TERMINALS} = false\n\n${groups.join('\n\n')}\n`;
 }
 
-const MANAGED = '/etc/codex/requirements.toml';
-
 export const codexHooks: ClientHooks = {
   client: CLIENT,
   settings: { ...GROUPED, items },
@@ -99,7 +98,11 @@ export const codexHooks: ClientHooks = {
     path: join(codexHome(place), 'hooks.json'),
     format: 'json',
   }),
-  managedFile: () => ({ client: CLIENT, path: MANAGED, format: 'toml' }),
+  managedFile: ({ platform }) => ({
+    client: CLIENT,
+    path: managedFiles(platform)[CLIENT],
+    format: 'toml',
+  }),
   managedBlock,
   projectFiles: PROJECT_FILES,
   settingsFiles,

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { isObject } from '@subluminal/contracts';
 import type { ClientPlace } from '../types.ts';
+import { managedFiles } from './managed-files.ts';
 import type { ClientHooks, HookHandler, HookItem } from './types.ts';
 
 const CLIENT = 'cursor';
@@ -27,8 +28,7 @@ function handlersIn(item: unknown): readonly HookHandler[] {
 }
 
 function managedPath({ platform }: ClientPlace): string {
-  const folder = platform === 'darwin' ? '/Library/Application Support/Cursor' : '/etc/cursor';
-  return join(folder, 'hooks.json');
+  return managedFiles(platform)[CLIENT];
 }
 
 export const cursorHooks: ClientHooks = {

@@ -7,7 +7,7 @@ import type { ClientId, ClientPlace, ConfigPart, Format, ValuePath } from '../ty
 export interface HookCall {
   /** Absolute and free of links: the runtime, and the script of `sub`. */
   readonly program: readonly string[];
-  /** HOME, and SUB_HOME where the user has set it. */
+  /** HOME, and SUB_HOME where the user has set it; nothing for hooks of all users. */
   readonly homes: { readonly [name: string]: string };
   /** The file of the policy, where the user has named one. */
   readonly policy?: string;

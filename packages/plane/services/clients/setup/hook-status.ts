@@ -1,6 +1,6 @@
 // What of a client's own tools is governed, and by which hooks.
 import { isFailure, isObject } from '@subluminal/contracts';
-import { readRegularFile, realFile } from '../../../os/index.ts';
+import { closedToOthers, readRegularFile, realFile } from '../../../os/index.ts';
 import { isSince, versionOf } from '../hooks/client-version.ts';
 import { type FoundHook, findHooks } from '../hooks/edit-hooks.ts';
 import { hookCommand, readHookCommand } from '../hooks/hook-command.ts';
@@ -11,6 +11,7 @@ import { type AdoptionPlace, clientPlace } from '../inspect/adoption-place.ts';
 import { type OwnCall, ownProgram } from '../inspect/own-program.ts';
 import { type SandboxStatus, sandboxStatus } from '../sandbox/plan-sandbox.ts';
 import { documentIn, readDocument } from '../text/document.ts';
+import { closedPrograms } from './shared-hooks.ts';
 import { trustState } from './trust-hooks.ts';
 
 export interface HookStatus {
@@ -75,8 +76,9 @@ function statusOf(client: Client, options: HookStatusOptions): HookStatus {
     return { client: id, title, state, ...none, version, problems };
   }
   const isManaged = (managed?.found.length ?? 0) > 0;
+  const forAll = isManaged && managed ? forOthers(managed) : { problems: [], limits: [] };
   const ofUser = isManaged ? [] : [...switchedOff(hooks, options), ...untrusted(id, options)];
-  const problems = [...looks.flatMap((one) => one.problems), ...ofUser];
+  const problems = [...looks.flatMap((one) => one.problems), ...ofUser, ...forAll.problems];
   return {
     client: id,
     title,
@@ -85,8 +87,19 @@ function statusOf(client: Client, options: HookStatusOptions): HookStatus {
     isManaged,
     version,
     problems,
-    limits: [...failures(hooks, version), ...limitsOf(hooks, isManaged)],
+    limits: [...failures(hooks, version), ...limitsOf(hooks, isManaged), ...forAll.limits],
     sandbox,
+  };
+}
+
+/** An agent that may not read the settings of the machine goes on without them. */
+function forOthers({ path, found }: HookLook): Pick<HookStatus, 'problems' | 'limits'> {
+  const closed = closedToOthers(path);
+  const who = 'agents of other users do not find the hooks there';
+  const words = new Set(found.flatMap(({ program }) => program));
+  return {
+    problems: closed === undefined ? [] : [`${closed} is closed to others: ${who} (${path}).`],
+    limits: closedPrograms([...words]),
   };
 }
 

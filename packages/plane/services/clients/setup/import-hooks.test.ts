@@ -1,5 +1,6 @@
 // The whole way of hooks into the settings of a client and out again, on real files.
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -15,8 +16,9 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { thisSystem } from '../../../os/index.ts';
+import { closedToOthers, thisSystem } from '../../../os/index.ts';
 import { homePaths } from '../../../stores/config/index.ts';
+import { managedClients } from '../hooks/managed-files.ts';
 import { CLIENT_HOOKS } from '../hooks/registry.ts';
 import { CLIENTS, clientOf } from '../index.ts';
 import { clientPlace } from '../inspect/adoption-place.ts';
@@ -336,6 +338,53 @@ describe('hooks and servers in one file of Gemini CLI', () => {
   test('are not for the settings of the machine, and that is said', async () => {
     const plan = await planHooks({ ...optionsFor(GEMINI), isManaged: true });
     expect(plan).toMatchObject({ files: [], problems: [{ code: 'SUB_CLIENT_HOOKS' }] });
+  });
+});
+
+describe('hooks of the machine', () => {
+  async function planned(id: string, more: Partial<HookOptions> = {}) {
+    const plan = await planHooks({ ...optionsFor(id), ...more, isManaged: true });
+    if (plan.kind === 'failure') throw new Error(plan.message);
+    return { text: plan.files.map(({ diff }) => diff).join('\n'), warnings: plan.warnings };
+  }
+
+  test.each(['claude-code', 'codex', 'cursor'])('of %s are for the home of no user', async (id) => {
+    const { text, warnings } = await planned(id);
+    expect(text).toContain('/usr/bin/env -i PATH=');
+    expect(text).not.toContain('HOME=');
+    expect(warnings).toContainEqual(expect.stringContaining('SUB_HOME'));
+  });
+
+  test('say what is closed to other users: the program, and the policy', async () => {
+    // It is closed itself: that of a temporary folder is.
+    const [script, policyPath] = ['sub.mjs', 'p.yaml'].map((name) => join(folder, name));
+    for (const path of [script, policyPath]) write(path ?? '', '');
+    const { warnings } = await planned('claude-code', {
+      own: { runtime: process.execPath, script },
+      policyPath,
+    });
+    for (const path of [script, policyPath]) {
+      const closed = `${folder}, and with it ${path}, is closed`;
+      expect(warnings).toContainEqual(expect.stringContaining(closed));
+    }
+  });
+
+  // On macOS, the folder for temporary files is closed to others.
+  const isOpen = closedToOthers(tmpdir()) === undefined;
+  test.runIf(isOpen)('say that others do not trust a policy that anybody can write', async () => {
+    const policyPath = join(folder, 'p.yaml');
+    write(policyPath, '');
+    chmodSync(folder, 0o755);
+    chmodSync(policyPath, 0o646);
+    const { warnings } = await planned('claude-code', { policyPath });
+    expect(warnings).toContainEqual(expect.stringContaining('do not trust the policy'));
+  });
+
+  test('are found by the shims of all users', () => {
+    const files = { codex: join(folder, 'a'), cursor: join(folder, 'b'), other: join(folder, 'c') };
+    write(files.codex, "command = 'env -i node sub.cjs hook codex --policy p'");
+    write(files.cursor, '{}');
+    expect(managedClients(files)).toEqual(['codex']);
   });
 });
 

@@ -20,6 +20,7 @@ import { absentConfig, readConfigFile, replaceProblem } from '../store/config-fi
 import { documentIn } from '../text/document.ts';
 import { policyOfServers, recordedHooks } from './hook-policy.ts';
 import type { Imported } from './import.ts';
+import { closedPolicy, closedPrograms, unsharedHome } from './shared-hooks.ts';
 import { adoptionStatus } from './status.ts';
 
 export interface HookOptions extends AdoptionPlace {
@@ -44,6 +45,8 @@ export interface HookImport {
   readonly isChanged: boolean;
   /** There are hooks of ours already. */
   readonly isThere: boolean;
+  /** The file that they name. */
+  readonly policy?: string;
   /** What to know about their policy; a sentence. */
   readonly note?: string;
   /** For people. */
@@ -58,6 +61,8 @@ export interface HookPlan {
   readonly files: readonly HookImport[];
   /** Of single files; the others can be changed all the same. */
   readonly problems: readonly Failure[];
+  /** What keeps other users of the machine from using hooks of its settings; sentences. */
+  readonly warnings: readonly string[];
 }
 
 const USER_MODE = 0o600;
@@ -79,16 +84,26 @@ export async function planHooks(options: HookOptions): Promise<HookPlan | Failur
     const path = options.policyPath ?? present?.policy;
     const { path: policy, note } = path === undefined ? policyOfServers(client, files) : { path };
     const named = policy !== undefined && { policy };
-    const call = { program: program.words, homes: homesIn(place), ...named };
+    // Those of the machine are for all its users: whose home it is, the hook asks the system.
+    const homes = options.isManaged ? {} : homesIn(place);
+    const call = { program: program.words, homes, ...named };
     const command = hookCommand(client.id, call);
     const isThere = present !== undefined;
     const target = { client, hooks, file, command, isThere, ...named, ...(note && { note }) };
     return [planFile(target, { options, redact })];
   });
+  const hookFiles = planned.flatMap((one) => (isFailure(one) ? [] : [one]));
+  const policies = [...new Set(hookFiles.flatMap(({ policy }) => policy ?? []))];
+  const warnings = [
+    ...unsharedHome(options.env),
+    ...closedPrograms(program.words),
+    ...policies.flatMap(closedPolicy),
+  ];
   return {
     kind: 'plan',
-    files: planned.flatMap((one) => (isFailure(one) ? [] : [one])),
+    files: hookFiles,
     problems: planned.filter(isFailure),
+    warnings: options.isManaged ? warnings : [],
   };
 }
 
@@ -134,6 +149,7 @@ function planFile(
     isManaged,
     isChanged,
     isThere,
+    ...(target.policy !== undefined && { policy: target.policy }),
     ...(note !== undefined && { note }),
     diff: hooksDiff({ file, before: config.text, after: next.text, change, redact }),
     ...(!isOpen && isManaged && { byHand: ownText(target) }),

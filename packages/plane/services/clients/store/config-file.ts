@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   accessSync,
+  chmodSync,
   closeSync,
   constants,
   fchmodSync,
@@ -52,6 +53,8 @@ interface MissingFile {
 export const CONFIG_BYTES_MAX = 33_554_432;
 const PERMISSIONS = 0o7777;
 const GROUP_PERMISSIONS = 0o070;
+const OTHERS_READ = 0o004;
+const FOLDER_MODE = 0o755;
 
 const NEW_FILE_MODE = 0o600;
 
@@ -168,7 +171,7 @@ export function replaceConfigFile({ config, bytes, draft, onStep }: Replacement)
   const unwritable = replaceProblem(config);
   if (unwritable !== undefined) return unwritable;
   try {
-    if (config.absent === 'folder') mkdirSync(dirname(target), { recursive: true, mode: 0o755 });
+    if (config.absent === 'folder') makeFolder(dirname(target), config.mode);
     if (!isDraftWritten({ config, bytes, draft, onStep })) {
       rmSync(draft, { force: true });
       return notOurs(path);
@@ -187,6 +190,12 @@ export function replaceConfigFile({ config, bytes, draft, onStep }: Replacement)
   onStep?.('replaced');
   makeLast(dirname(target));
   return { kind: 'replaced' };
+}
+
+/** What is for all users must not be hidden from them by the umask of the one who makes it. */
+function makeFolder(folder: string, mode: number): void {
+  mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
+  if ((mode & OTHERS_READ) !== 0) chmodSync(folder, FOLDER_MODE);
 }
 
 /** Takes a file away that we have made, and its folder where that is ours and empty. */
