@@ -23,7 +23,8 @@ const sub = ${JSON.stringify(SUB)};
 const { HOME, SUB_HOME, PATH } = process.env;
 const say = (message) => process.stdout.write(JSON.stringify(message) + '\\n');
 const hook = ({ id, body, policy, line }) => {
-  const words = [sub, 'hook', 'claude-code', ...(policy ? ['--policy', policy] : [])];
+  // By the launcher that their commands name.
+  const words = [sub.replace(/mjs$/, 'cjs'), 'hook', 'claude-code', ...(policy ? ['--policy', policy] : [])];
   const child = line
     ? spawn('/bin/sh', ['-c', line])
     : spawn(process.execPath, words, { env: { HOME, SUB_HOME, PATH } });

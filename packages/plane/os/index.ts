@@ -44,6 +44,7 @@ export {
   bootOf,
   isElsewhere,
   isProcessAlive,
+  isSubName,
   ownIdentity,
   processEnded,
   processEnvironment,

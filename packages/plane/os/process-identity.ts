@@ -68,11 +68,14 @@ export function processEnvironment(pid: number, system: System): ProcessEnvironm
   return Object.fromEntries(pairs);
 }
 
-const PROGRAM = /^sub(?:\.[cm]?js)?$/;
+/** By its name alone: any program may be called `sub`. */
+export function isSubName(path: string): boolean {
+  return /^sub(?:\.[cm]?js)?$/.test(basename(path));
+}
 
 /** The command that a process runs of this product: `shim` for `node …/sub.mjs shim …`. */
 export function subCommand(args: readonly string[]): string | undefined {
-  const at = args.slice(0, ARGS_MAX).findIndex((word) => PROGRAM.test(basename(word)));
+  const at = args.slice(0, ARGS_MAX).findIndex(isSubName);
   return at < 0 ? undefined : args[at + 1];
 }
 

@@ -53,6 +53,7 @@ describe('a command starts a shim', () => {
     [['sub', 'shim', '--server-name', 'a', '--', 'x']],
     [['/usr/local/bin/sub', 'shim', '--', 'x']],
     [['node', '/src/bin/sub.mjs', 'shim', '--', 'x']],
+    [['node', '/src/bin/sub.cjs', 'shim', '--', 'x']],
     [['/opt/node-20/bin/node', '--max-old-space-size=64', '/src/bin/sub.mjs', 'shim', '--', 'x']],
     [['npx', '--no-install', 'sub', 'shim', '--', 'x']],
     [['npx', '--', 'sub', 'shim', '--', 'x']],

@@ -24,7 +24,14 @@ export function governCommand(
   return [...program, 'shim', ...named, ...kept, ...flags, ...server];
 }
 
-const SUB_NAMES: ReadonlySet<string> = new Set(['sub', 'sub.mjs', 'sub.js', 'sub.cmd', 'sub.exe']);
+const SUB_NAMES: ReadonlySet<string> = new Set([
+  'sub',
+  'sub.mjs',
+  'sub.cjs',
+  'sub.js',
+  'sub.cmd',
+  'sub.exe',
+]);
 /** What may start `sub`. Anything else in front of it could be a program of its own. */
 const LAUNCHERS: ReadonlySet<string> = new Set(
   'node nodejs bun bunx npx npm pnpm pnpx yarn'.split(' '),

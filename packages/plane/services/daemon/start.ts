@@ -9,10 +9,17 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { definedFields } from '@subluminal/contracts';
-import { attempt, errorText, hasSystemCode, isAnswered, makeFolders } from '../../os/index.ts';
+import {
+  attempt,
+  errorText,
+  hasSystemCode,
+  isAnswered,
+  isSubName,
+  makeFolders,
+} from '../../os/index.ts';
 import type { Config, Env, HomePaths } from '../../stores/config/index.ts';
 
 export interface StartOptions {
@@ -39,7 +46,6 @@ export type StartResult =
   | { readonly kind: 'under_way' }
   | { readonly kind: 'failed'; readonly reason: string };
 
-const LAUNCHERS: ReadonlySet<string> = new Set(['sub', 'sub.mjs']);
 const LOG_BYTES_MAX = 65_536;
 /** Who started one and did not get that far in this time has failed. */
 const UNDER_WAY_MS = 5_000;
@@ -115,7 +121,7 @@ export async function ensureLedgerd(options: StartOptions, timeoutMs: number): P
 /** Tests and other programs load this code, too; they are no `sub`. */
 function launcher(): string | undefined {
   const [, path] = process.argv;
-  return path !== undefined && LAUNCHERS.has(basename(path)) ? path : undefined;
+  return path !== undefined && isSubName(path) ? path : undefined;
 }
 
 function markOf({ run }: Pick<HomePaths, 'run'>): string {

@@ -1,5 +1,6 @@
 // Writes the command of a hook, and recognizes one.
 import { existsSync } from 'node:fs';
+import { isSubName } from '../../../os/index.ts';
 import { HOOKS_PATH } from '../../../stores/runs/hooks-socket.ts';
 import { baseName } from '../shim-command.ts';
 import type { ClientPlace } from '../types.ts';
@@ -12,7 +13,6 @@ export interface ReadHook {
   readonly socket?: string;
 }
 
-const SUB = /^sub(?:\.[cm]?js)?$/;
 const RUNTIME = /^(?:node|nodejs|bun)$/;
 const COMMAND_LENGTH_MAX = 16_384;
 
@@ -70,7 +70,7 @@ export function readHookCommand(command: unknown): ReadHook | undefined {
   if (typeof command !== 'string' || command.length > COMMAND_LENGTH_MAX) return undefined;
   const words = shellWords(command);
   const at = words.findIndex(
-    (word, index) => SUB.test(baseName(word)) && words[index + 1] === 'hook',
+    (word, index) => isSubName(baseName(word)) && words[index + 1] === 'hook',
   );
   const client = words[at + 2];
   if (at === -1 || client === undefined) return undefined;
