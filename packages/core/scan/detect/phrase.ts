@@ -1,6 +1,7 @@
 // A rule that is a phrase: a keyword, and a pattern that begins there. A space in a pattern stands for
 // whatever separates words, so that line breaks and emphasis hide nothing; every repeat is bounded,
-// so that a pattern reads one short window.
+// so that a pattern reads one short window. It reads it about once: a stretch of any text is followed by
+// one thing to look for, and by a second one only through `first`.
 import type { Range } from '../types.ts';
 import type { FindingClass } from './types.ts';
 
@@ -52,8 +53,13 @@ function spelledOut(pattern: string, over: Phrase['over']): string {
   });
 }
 
+/** The pattern as the engine reads it, from a place on. */
+export function patternOf({ pattern, over, exactCase = false }: Phrase): RegExp {
+  return new RegExp(spelledOut(pattern, over), exactCase ? 'sy' : 'isy');
+}
+
 export function compilePhrase(phrase: Phrase): CompiledPhrase {
-  const { over, exactCase = false } = phrase;
+  const { over } = phrase;
   let pattern: RegExp | undefined;
   let unless: RegExp | undefined;
   return {
@@ -61,7 +67,7 @@ export function compilePhrase(phrase: Phrase): CompiledPhrase {
     match(text, at) {
       if (over === 'words' && at > 0 && isWordAt(text, at - 1)) return undefined;
       // Compiled on first use: most patterns are never tried, and a start-up should not wait for them.
-      pattern ??= new RegExp(spelledOut(phrase.pattern, over), exactCase ? 'sy' : 'isy');
+      pattern ??= patternOf(phrase);
       pattern.lastIndex = at;
       const found = pattern.exec(text);
       if (found === null || found[0] === '') return undefined;
@@ -90,6 +96,13 @@ export const MODEL =
   'ai|a i|ai systems?|automated (?:systems?|processors?|agents?|readers?)|llms?|assistants?|language models?|models?|agents?|chatbots?|bots?|claude|chatgpt|gpt|gemini|copilot|cursor|codex';
 export const TELL =
   'tell|inform|mention|notify|alert|reveal|disclose|show|report|let|warn|explain|say|ask';
+
+/**
+ * A part that is matched in one way only: the first that fits. Where more is to follow behind it, the
+ * places where it fits as well are not tried one by one, each with all that may follow. The name is any
+ * that no other group of the pattern has.
+ */
+export const first = (name: string, part: string): string => `(?=(?<${name}>${part}))\\k<${name}>`;
 
 /** A phrase with what most of them have in common. */
 export const phrase = (data: PhraseData): Phrase => ({

@@ -1,10 +1,13 @@
 // Requests to carry data out, and orders hidden in what a tool says about itself.
-import { keywordsIn, type Phrase, phrase, W } from './phrase.ts';
+import { first, keywordsIn, type Phrase, phrase, W } from './phrase.ts';
 
 const PRIVATE =
   "conversation|chat history|chat log|message history|history|system prompt|previous messages|prior messages|all messages|ssh keys?|id_rsa|id_ed25519|private keys?|\\.env|env(?:ironment)? (?:variables?|vars?|file)|credentials?|secrets?|cookies?|passwords?|api keys?|access tokens?|session tokens?|auth(?:entication)? tokens?|source code|personal data|user'?s? (?:data|details|files?|email|address|information|messages|contacts)|contacts|address book|(?:full |entire |complete )?contents? of|file contents?|customer (?:data|list|records|emails|details)|user records|database|invoices|bank details|(?:all|every)(?: the| single| of the)? (?:files?|emails?|e-mails?|messages?|documents?|data|records?|contacts?|invoices?)|inbox|their (?:data|messages|files)|what you (?:know|found|read)|the data above|results? of the previous";
-const AWAY =
-  '(?:to|at|into|via|towards|through|in the query|as (?:a |the )?(?:query|url|parameter))(?: [^.]{0,40}?)?(?:https?:|hxxps?:|ftp:|wss?:|www\\.|[\\w-]{1,40}\\.(?:com|net|org|io|dev|xyz|ru|cn|info|site|online|app|me|co|example|test|invalid)\\b|[\\w.+-]{1,40}@[\\w-]{1,40}\\.|webhook(?!\\w| secret)|our (?:server|endpoint|collector)|(?:this|the following) (?:url|address|endpoint|server|number|email)|attacker|pastebin|telegram|discord)';
+/** It begins where its name begins: tried at each letter of a long word, it would be read many times. */
+const MAILBOX = '(?<![\\w.+-])[\\w.+-]{1,100}@[\\w-]{1,40}\\.';
+const AWAY = `(?:to|at|into|via|towards|through|in the query|as (?:a |the )?(?:query|url|parameter))(?: [^.]{0,40}?)?(?:https?:|hxxps?:|ftp:|wss?:|www\\.|(?<![\\w-])[\\w-]{1,80}\\.(?:com|net|org|io|dev|xyz|ru|cn|info|site|online|app|me|co|example|test|invalid)\\b|${MAILBOX}|webhook(?!\\w| secret)|our (?:server|endpoint|collector)|(?:this|the following) (?:url|address|endpoint|server|number|email)|attacker|pastebin|telegram|discord)`;
+/** A blank line, or the mark of a block of code. */
+const BLOCK_END = '(?:\\n\\n|```)';
 const SEND =
   'send|sends|post|forward|upload|transmit|e-?mail|mail|exfiltrate|leak|submit|copy|append|encode|embed|deliver|report|share|publish|push|relay|bcc|write|attach|include|add|put|pass|collect|ship|sync|disclose|echo|dump';
 const FILES =
@@ -18,7 +21,8 @@ export const CARRIED_OUT: readonly Phrase[] = [
       submit|append|encode|deliver|share|publish|relay|bcc|attach|include|collect|ship |sync |
       copy |dump|echo|write |put `),
     over: 'marks',
-    pattern: `(?:${SEND})\\b[^.!?]{0,60}?\\b(?:${PRIVATE})\\b(?:(?!\\n\\n|\`\`\`).){0,60}?\\b${AWAY}`,
+    // What is looked for between two blocks of text is looked for anew in the next block.
+    pattern: `(?:${SEND})\\b(?:${first('block', `[^.!?]{0,60}?${BLOCK_END}`)}){0,30}?${first('what', `[^.!?]{0,60}?\\b(?:${PRIVATE})\\b`)}(?:(?!${BLOCK_END}).){0,150}?\\b${AWAY}`,
     unless:
       "\\b(?:authorization|bearer|x-api-key|header|oauth|grant_type|client_id|sdk|npm|install|documentation|docs|see https?|learn more|dashboard|settings|pull request|support@|security@|never (?:send|share|post|include|commit)|do not (?:send|share|post|include|commit)|don't (?:send|share|post|include|commit))\\b",
   }),
@@ -29,7 +33,7 @@ export const CARRIED_OUT: readonly Phrase[] = [
       content of|grab|extract|collect|find |pass |provide|attach|send|look up|locate|print |show |
       upload|copy `),
     over: 'marks',
-    pattern: `(?:read|cat|open|load|fetch|access|retrieve|get|include|contents? of|grab|extract|collect|find|pass|provide|attach|send|look up|locate|print|show|upload|copy)(?![a-z])[^!?]{0,80}?${FILES}.{0,160}?\\b(?:pass|send|include|append|as (?:the|a|an|its|this)|parameter|argument|value|field|post|upload|to http|sidenote|content|contents|forward|encode|attach|put|provide|otherwise|or the tool|required|first|before)\\b`,
+    pattern: `(?:read|cat|open|load|fetch|access|retrieve|get|include|contents? of|grab|extract|collect|find|pass|provide|attach|send|look up|locate|print|show|upload|copy)(?![a-z])${first('file', `[^!?]{0,80}?${FILES}`)}.{0,280}?\\b(?:pass|send|include|append|as (?:the|a|an|its|this)|parameter|argument|value|field|post|upload|to http|sidenote|content|contents|forward|encode|attach|put|provide|otherwise|or the tool|required|first|before)\\b`,
     score: 1,
     definitionScore: 3,
   }),
@@ -55,8 +59,7 @@ export const CARRIED_OUT: readonly Phrase[] = [
     keywords: keywordsIn(`send |forward |post |upload |email |transfer |envoy|envia|sende |schicke|
       invia |visit `),
     over: 'marks',
-    pattern:
-      '(?:send|forward|post|upload|email|transfer|envoyez?|envi(?:a|e|ar)|sende|schicke|invia|visit)\\b[^.!?\\n]{0,60}?(?:[\\w.+-]{1,40}@[\\w-]{1,40}\\.|https?://)',
+    pattern: `(?:send|forward|post|upload|email|transfer|envoyez?|envi(?:a|e|ar)|sende|schicke|invia|visit)\\b[^.!?\\n]{0,60}?(?:${MAILBOX}|https?://)`,
     score: 1,
     definitionScore: 1,
   }),
@@ -126,7 +129,7 @@ export const CARRIED_OUT: readonly Phrase[] = [
       proxy|all messages|all requests|send all|all traffic|route all|redirect|wallet|iban|
       account number|beneficiary|phone number`),
     ],
-    pattern: `(?:(?:the )?(?:recipient|beneficiary|payee|iban|account number|wallet(?: address)?|phone number|destination|proxy number)${W}{0,6} (?:must|should|always|has to|needs to|to)(?: (?:be|always|now)){0,8} (?:set|changed|replaced|sent|routed|redirected|forwarded|updated)?(?: (?:with|to|by))? ?(?=.{0,80}(?:\\b\\w{1,32} (?:com|net|org|io|example|test|invalid|ru|cn)\\b|\\d{6,}|attacker|following|0x))|(?:add|include|always|also)? ?(?:bcc|cc)${W}{0,4} [\\w']{1,32}(?: [\\w']{1,32}){1,4} (?:com|net|org|io|example|test|invalid|ru|cn)\\b|(?:all|every|route all|send all) (?:outgoing |future )?(?:emails?|messages?|payments?|requests?|traffic|invoices)${W}{0,5} (?:must|should|have to|need to|to|through|via)(?: (?:be|go|now|also|always)){0,8}(?: (?:sent|routed|redirected|forwarded|copied|go|to|through|via)){1,3} ?(?=.{0,80}(?:\\b\\w{1,32} (?:com|net|org|io|example|test|invalid|ru|cn)\\b|\\d{6,}|attacker|following)))`,
+    pattern: `(?:(?:the )?(?:recipient|beneficiary|payee|iban|account number|wallet(?: address)?|phone number|destination|proxy number)${W}{0,6} (?:must|should|always|has to|needs to|to)${first('set', '(?: (?:be|always|now)){0,8} (?:set|changed|replaced|sent|routed|redirected|forwarded|updated)?(?: (?:with|to|by))? ?')}(?=.{0,80}(?:\\b\\w{1,32} (?:com|net|org|io|example|test|invalid|ru|cn)\\b|\\d{6,}|attacker|following|0x))|(?:add|include|always|also)? ?(?:bcc|cc)${W}{0,4} [\\w']{1,32}(?: [\\w']{1,32}){1,4} (?:com|net|org|io|example|test|invalid|ru|cn)\\b|(?:all|every|route all|send all) (?:outgoing |future )?(?:emails?|messages?|payments?|requests?|traffic|invoices)${W}{0,5} (?:must|should|have to|need to|to|through|via)${first('sent', '(?: (?:be|go|now|also|always)){0,8}(?: (?:sent|routed|redirected|forwarded|copied|go|to|through|via)){1,3} ?')}(?=.{0,80}(?:\\b\\w{1,32} (?:com|net|org|io|example|test|invalid|ru|cn)\\b|\\d{6,}|attacker|following)))`,
     score: 1,
     definitionScore: 2,
   }),
@@ -138,7 +141,7 @@ export const CARRIED_OUT: readonly Phrase[] = [
       always email|always cc|additionally send|also report|always also|also copy`),
     over: 'marks',
     pattern:
-      '(?:(?:also|always|additionally)(?: also| silently| then)? (?:send|forward|e-?mail|post|cc|bcc|notify|let|share|upload|include|report|copy)|a copy (?:of|to)|loop in)\\b[^!?\\n]{0,100}?(?:[\\w.+-]{1,40}@[\\w-]{1,40}\\.\\w|https?://|\\bwebhook\\b|external (?:server|endpoint|address))',
+      '(?:(?:also|always|additionally)(?: also| silently| then)? (?:send|forward|e-?mail|post|cc|bcc|notify|let|share|upload|include|report|copy)|a copy (?:of|to)|loop in)\\b[^!?\\n]{0,140}?(?:[\\w.+-]@[\\w-]{1,40}\\.\\w|https?://|\\bwebhook\\b|external (?:server|endpoint|address))',
     score: 1,
     definitionScore: 2,
   }),

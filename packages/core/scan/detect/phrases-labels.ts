@@ -1,6 +1,6 @@
 // Personal data that is known by the word before it. Names and addresses have no checksum: they are
 // hints, and nothing more.
-import { keywordsIn, type Phrase } from './phrase.ts';
+import { first, keywordsIn, type Phrase } from './phrase.ts';
 
 const phrase = (data: Omit<Phrase, 'class' | 'over' | 'score'>): Phrase => ({
   class: 'personal',
@@ -28,7 +28,7 @@ export const LABELLED: readonly Phrase[] = [
     label: 'may be a postal address',
     keywords: keywordsIn(`address:|"address":|lives at|live at|resides at|ship to|deliver to|
       home address|billing address|shipping address|street address`),
-    pattern: `(?:(?:home |billing |shipping |street )?"?address"?|lives? at|resides at|ship to|deliver to)["']?(?: ?[:=] ?| is | )["']?(?:[^\\n]{0,40}?\\b(?:\\d{1,5}\\w? [^,]{0,40}?(?:${STREETS})|[^,\\d]{0,30}(?:${STREETS}) ?\\d{1,4}))`,
+    pattern: `(?:(?:home |billing |shipping |street )?"?address"?|lives? at|resides at|ship to|deliver to)${first('sign', `["']?(?: ?[:=] ?| is | )["']?`)}(?:${first('number', `[^\\n]{0,40}?\\b\\d{1,5}\\w? `)}.{0,90}?(?:${STREETS})|.{0,70}?(?:${STREETS}) ?\\d{1,4})`,
   }),
   phrase({
     id: 'birth-date',

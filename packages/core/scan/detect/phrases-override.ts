@@ -1,6 +1,17 @@
 // Orders to set the model's instructions or its task aside. Every pattern begins at its keyword and reads
 // one short window; repeats are counted and small.
-import { keywordsIn, MODEL, ORDERS, OTHER, OWN, type Phrase, phrase, RULES, W } from './phrase.ts';
+import {
+  first,
+  keywordsIn,
+  MODEL,
+  ORDERS,
+  OTHER,
+  OWN,
+  type Phrase,
+  phrase,
+  RULES,
+  W,
+} from './phrase.ts';
 
 /** Words that may stand between `ignore` and what is to be ignored. */
 const FILLER =
@@ -106,8 +117,7 @@ export const OVERRIDE: readonly Phrase[] = [
     label: 'orders the reader to act at once and elsewhere',
     keywords: ['you must', 'you are required', 'requires you to', 'you need to'],
     over: 'marks',
-    pattern:
-      '(?:you (?:must|need to|are required to)|requires you to) (?:immediately|now|at once|suspend|first|instantly)\\b.{0,120}?\\b(?:navigate|connect|transmit|execute|upload|download and run|run the|grant|visit|access|send|disable|call)\\b.{0,120}?(?:https?:|ftp:|wss?:|[\\w-]{2,40}\\.(?:com|net|org|io|biz|xyz|ru|cn|info|site|online|test|invalid|example)\\b|credentials)',
+    pattern: `(?:you (?:must|need to|are required to)|requires you to) (?:immediately|now|at once|suspend|first|instantly)\\b${first('verb', `.{0,120}?\\b(?:navigate|connect|transmit|execute|upload|download and run|run the|grant|visit|access|send|disable|call)\\b`)}.{0,300}?(?:https?:|ftp:|wss?:|[\\w-]{2}\\.(?:com|net|org|io|biz|xyz|ru|cn|info|site|online|test|invalid|example)\\b|credentials)`,
     unless:
       '\\b(?:docs?|documentation|install|dashboard|settings|sign in|log in|register|cluster|config|server|kubectl|container)\\b',
   }),

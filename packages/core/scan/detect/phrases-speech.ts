@@ -1,5 +1,5 @@
 // Text that speaks to the model instead of to the reader: in another's role, or to its face.
-import { keywordsIn, MODEL, type Phrase, phrase, TELL, W } from './phrase.ts';
+import { first, keywordsIn, MODEL, type Phrase, phrase, TELL, W } from './phrase.ts';
 
 export const SPEECH: readonly Phrase[] = [
   phrase({
@@ -33,7 +33,7 @@ export const SPEECH: readonly Phrase[] = [
       </context|</data|<information>`),
     over: 'marks',
     pattern:
-      '</?(?:system(?:[-_ ]?(?:prompt|message|reminder|instructions?|note|override|notice))?|assistant|developer|admin|information|instructions?|tool[-_](?:results?|responses?|outputs?|calls?)|function[-_](?:results?|calls?)|user[-_](?:query|input|message|request|info)|documents?|untrusted[-_\\w]{0,20}|external[-_\\w]{0,20}|context|data)(?: [^<>]{0,60})?>(?=.{0,200}\\b(?:you (?:must|are|should|will|have to|may|can)|ignore|disregard|instructions?|do not|never|always|the (?:user|assistant)|from now on|comply|obey|reveal|send|call the|invoke|approved|authori[sz]ed|to you)\\b)',
+      '</?(?:system(?:[-_ ]?(?:prompt|message|reminder|instructions?|note|override|notice))?|assistant|developer|admin|information|instructions?|tool[-_](?:results?|responses?|outputs?|calls?)|function[-_](?:results?|calls?)|user[-_](?:query|input|message|request|info)|documents?|untrusted[-_\\w]{0,20}|external[-_\\w]{0,20}|context|data)(?:[\\0-\\x20][^<>]{0,65})?>(?=.{0,200}\\b(?:you (?:must|are|should|will|have to|may|can)|ignore|disregard|instructions?|do not|never|always|the (?:user|assistant)|from now on|comply|obey|reveal|send|call the|invoke|approved|authori[sz]ed|to you)\\b)',
     unless:
       '^</?(?:context|data|documents?|instructions?|system(?:[-_ ]\\w{1,12})?|assistant|user[-_]\\w{1,8}|tool[-_]\\w{1,9}|function[-_]\\w{1,9}|information)(?: [^<>]{0,60})?>(?!.{0,200}\\b(?:you must|you are now|ignore|disregard|from now on|obey|reveal|do not tell|the user has|to you)\\b)',
   }),
@@ -45,8 +45,7 @@ export const SPEECH: readonly Phrase[] = [
       developer message|admin override|admin message|administrator message|
       message from the developer|system directive|system command`),
     over: 'marks',
-    pattern:
-      '(?:\\[system\\b[^\\]]{0,40}\\]|# ?system\\b[^.]{0,20}|(?:system|developer|admin(?:istrator)?) (?:message|prompt|override|instructions?|notice|update|note|alert|directive|command)s?\\b[^.:]{0,30}[:\\]>-]|system:|message from the developers?)[\\s:>*\\]-]{0,8}(?=.{0,120}\\b(?:you (?:must|are now|should now|will now|have to|are required)|ignore (?:all|any|the|your|this|previous|prior)|disregard|forget|override|new instructions?|from now on|do not (?:tell|mention|inform|reveal|ask)|comply|reveal|send (?:all|the|your)|forward (?:all|the)|exfiltrate|call the|the user (?:has|wants)|safety (?:is|rules|checks|filters)|restrictions? (?:are|lifted)|approved|mode (?:enabled|activated|on))\\b)',
+    pattern: `${first('head', '(?:\\[system\\b[^\\]]{0,40}\\]|# ?system\\b|(?:system|developer|admin(?:istrator)?) (?:message|prompt|override|instructions?|notice|update|note|alert|directive|command)s?\\b[^.:]{0,30}?[:\\]>-]|system:|message from the developers?)')}(?=.{0,160}\\b(?:you (?:must|are now|should now|will now|have to|are required)|ignore (?:all|any|the|your|this|previous|prior)|disregard|forget|override|new instructions?|from now on|do not (?:tell|mention|inform|reveal|ask)|comply|reveal|send (?:all|the|your)|forward (?:all|the)|exfiltrate|call the|the user (?:has|wants)|safety (?:is|rules|checks|filters)|restrictions? (?:are|lifted)|approved|mode (?:enabled|activated|on))\\b)[\\s:>*\\]-]{0,8}`,
     unless: '^(?:# ?system prompts?\\b|system prompts? [a-z])(?!.{0,60}(?:ignore|you must))',
   }),
   phrase({
