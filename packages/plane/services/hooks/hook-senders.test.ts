@@ -16,6 +16,7 @@ interface Process {
 }
 
 const [RUN, CLAUDE, TOOL] = [10, 20, 30];
+const UP_SECONDS = 100;
 const HOOK = { program: ['node', '/x/sub.cjs'], homes: { HOME: '/h' } };
 const LINE = hookCommand('claude-code', HOOK, 's');
 const TREE: readonly Process[] = [
@@ -50,6 +51,7 @@ function sendersIn(tree: readonly Process[], more: { isClient?: boolean; root?: 
     link: (path) => path.replace(/^\/proc\/(\d+)\/fd\/(\d+)$/, 'socket:[$10$2]'),
     readFile: (path) => {
       if (path === '/proc/net/tcp') return ['  sl  local', ...table, ''].join('\n');
+      if (path === '/proc/uptime') return `${UP_SECONDS}.00 1.00`;
       const [, pid, name] = /^\/proc\/(\d+)\/(stat|cmdline)$/.exec(path) ?? [];
       const found = at(pid);
       if (found === undefined) return undefined;
@@ -110,6 +112,28 @@ describe('a hook that is posted', () => {
     expect([post(4001), post(4006), post(4003)]).toEqual([true, true, false]);
   });
 
+  it.each([
+    [
+      'the run is the init process',
+      1,
+      [{ pid: 1, ppid: 0, session: 1, args: ['node', 'sub.mjs', 'run'] }],
+    ],
+    [
+      'the run has started one',
+      RUN,
+      [
+        { pid: RUN, ppid: 1, session: 10, args: ['node', 'sub.mjs', 'run'] },
+        { pid: 12, ppid: RUN, session: 10, args: ['tini', '--', 'claude'] },
+      ],
+    ],
+  ])('does not count from what has outlived its tool where %s', (_, root, above) => {
+    const top = above.at(-1)?.pid ?? 0;
+    const claude = { pid: CLAUDE, ppid: top, session: 10, args: ['claude'], ports: [4001] };
+    const left = { pid: 32, ppid: top, session: 30, args: ['curl', 'x'], ports: [4004] };
+    const { post } = sendersIn([...above, claude, left], { root });
+    expect([post(4001), post(4004), post(4001)]).toEqual([true, false, true]);
+  });
+
   it('is looked up once for each connection', () => {
     const tree = [...TREE];
     const { senders } = sendersIn(tree);
@@ -162,6 +186,14 @@ describe('a hook that is a process', () => {
     expect(post(4001)).toBe(true);
     expect(senders.isStartedByClient(pid, 'claude-code')).toBe(false);
     expect(notes).toHaveLength(1);
+  });
+
+  it('is as old as the process that the client has started for it', () => {
+    const { senders } = sendersIn(hookBelow(shell(50, CLAUDE, LINE), shell(51, 50, LINE)));
+    expect(senders.ageMs(59)).toBe(Number.POSITIVE_INFINITY);
+    expect(senders.isStartedByClient(59, 'claude-code')).toBe(true);
+    expect(senders.ageMs(59)).toBe(UP_SECONDS * 1_000 - 50_000);
+    expect([senders.ageMs(77), senders.ageMs(undefined)]).toEqual([Infinity, Infinity]);
   });
 
   it('does not count when it names no process, or comes from another agent than its host is for', () => {

@@ -12,7 +12,7 @@ import {
   thisSystem,
   withAncestors,
 } from '../../os/index.ts';
-import { agentProcess } from '../../stores/identity/agent-process.ts';
+import { agentProcess, isInit } from '../../stores/identity/agent-process.ts';
 
 export interface HookSendersOptions {
   /** The process that all senders descend from; clients are below it. */
@@ -27,6 +27,8 @@ export interface HookSendersOptions {
 const CLIENTS_MAX = 64;
 const HOOKS_MAX = 4_096;
 const PROCESSES_MAX = 8_192;
+/** What Linux counts the start of a process in, on all machines that we run on. */
+const TICK_MS = 10;
 const FORGED =
   'a hook came from a process that is not the agent, such as one that a tool has started: it was refused';
 
@@ -39,6 +41,8 @@ export class HookSenders {
   /** Processes of hooks that have asked: each asks once. */
   readonly #hooks = new Set<string>();
   readonly #shims = new Map<string, string>();
+  /** What the init process below the root, or that is the root, has started. */
+  #started: string | undefined;
   readonly #canTell: boolean;
   #hasNoted = false;
 
@@ -68,6 +72,19 @@ export class HookSenders {
     return (hook !== undefined && this.#isOwnHook(hook, client)) || this.#refuse();
   }
 
+  /** How long ago the client has started a hook that is a process. */
+  ageMs(pid: number | undefined): number {
+    if (!this.#canTell) return 0;
+    const clients = new Set([...this.#clients.values()].map((client) => client.pid));
+    const line = withAncestors(pid ?? 0, this.#system);
+    const first = [...line].find(({ ppid }) => clients.has(ppid));
+    const stat = processStat(first?.pid ?? 0, (path) => this.#system.readFile(path));
+    const upMs = Number.parseFloat(this.#system.readFile('/proc/uptime') ?? '') * 1_000;
+    const ageMs = upMs - (stat?.startTicks ?? Number.NaN) * TICK_MS;
+    // Some containers have another clock here than there.
+    return ageMs >= 0 ? ageMs : Number.POSITIVE_INFINITY;
+  }
+
   /** Whether a client, and no tool of it, has started the shim of a server. */
   hasShim(server: string): boolean {
     if (!this.#canTell) return true;
@@ -94,6 +111,9 @@ export class HookSenders {
     const line = [...withAncestors(sender.pid, this.#system)];
     const at = line.findIndex(({ pid }) => pid === root);
     if (at === -1 || line.slice(1, at).some((one) => this.#clients.has(idOf(one)))) return false;
+    // An init adopts what has outlived its tool: of what is right below it, only the first was started.
+    const below = line.slice(0, at).find((_, level) => isInit(line[level + 1] ?? sender));
+    if (below !== undefined && (this.#started ?? idOf(below)) !== idOf(below)) return false;
     for (const [id, { pid }] of this.#clients) {
       const above = [...withAncestors(pid, this.#system)];
       // Whatever came before its client did is no client.
@@ -102,6 +122,7 @@ export class HookSenders {
     }
     if (this.#clients.size >= CLIENTS_MAX) return false;
     this.#clients.set(idOf(sender), sender);
+    if (below !== undefined) this.#started = idOf(below);
     return true;
   }
 
@@ -128,9 +149,10 @@ export class HookSenders {
       if (siblings === undefined) children.set(stat.ppid, [pid]);
       else siblings.push(pid);
     }
-    const found = [this.#options.root];
-    for (const pid of found) found.push(...(children.get(pid) ?? []));
-    return found;
+    // Each once: pids that are used again while all of this is read could make a circle.
+    const found = new Set([this.#options.root]);
+    for (const pid of found) for (const child of children.get(pid) ?? []) found.add(child);
+    return [...found];
   }
 
   /** It is `sub hook`, its client has started it by a line that says so, and it has not asked before. */
