@@ -293,7 +293,7 @@ class HookHost {
     const { agent, lingerMs = LINGER_MS } = this.#options;
     const { hooks, hub, system } = this.#parts;
     const isNeeded = () =>
-      hooks.sessions() > 0 || hub.shims.list().some(({ state }) => state === 'live');
+      hooks.isNeeded() || hub.shims.list().some(({ state }) => state === 'live');
     let idleSinceMs = performance.now();
     return new Promise((resolve) => {
       const finish = (): void => {

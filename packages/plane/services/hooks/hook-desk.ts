@@ -9,7 +9,6 @@ import type {
   HookReply,
   ToolUse,
 } from '@subluminal/core/hooks';
-import { plural } from '@subluminal/core/plural';
 import { type Snapshot, sectionsFor } from '@subluminal/core/policy';
 import { visible } from '@subluminal/core/visible';
 import { errorText } from '../../os/index.ts';
@@ -20,9 +19,10 @@ import { ClientQuestions } from './client-questions.ts';
 import { ClientSession } from './client-session.ts';
 import { HookSession } from './hook-session.ts';
 import { PROMPT_FILES_MAX, readsOf } from './prompt-files.ts';
+import { PromptTrust } from './prompt-trust.ts';
 import type { HookSurroundings } from './session-parts.ts';
 import { refused, ToolUses } from './tool-uses.ts';
-import { type SilentUses, silentUses } from './transcript.ts';
+import { silenceNote } from './transcript.ts';
 
 interface AgentPlace {
   readonly cwd: string;
@@ -53,6 +53,14 @@ export interface HookDeskOptions extends HookSurroundings {
   readonly degraded: (reason: string) => void;
 }
 
+/** How a hook waits for its answer. */
+interface HookWait {
+  /** Its client no longer does. */
+  readonly signal?: AbortSignal | undefined;
+  /** How long ago its process was started, where it is one. */
+  readonly ageMs?: number | undefined;
+}
+
 export const HOOK_LIMITS = {
   /** Outputs of tools are long. */
   bodyBytesMax: 16 * 1_048_576,
@@ -79,6 +87,9 @@ export class HookDesk {
   readonly #notes = new Set<string>();
   readonly #closing = new Set<Promise<void>>();
   #summary = { ...NO_CALLS };
+  readonly #trust = new PromptTrust();
+  /** A session was said to be over while a tool of it ran. */
+  #wasCutShort = false;
   #isClosed = false;
   #hasHeard = false;
 
@@ -116,12 +127,13 @@ export class HookDesk {
     return this.#sessions.size;
   }
 
-  /** Answers one hook. `signal` says that its client no longer waits. */
-  async handle(
-    client: string,
-    body: string,
-    signal: AbortSignal = NOT_ABORTED,
-  ): Promise<HookReply> {
+  /** A tool that ends its own session must not get new counts by that. */
+  get isNeeded(): boolean {
+    return this.sessions > 0 || this.#wasCutShort;
+  }
+
+  /** Answers one hook. */
+  async handle(client: string, body: string, asked: HookWait = {}): Promise<HookReply> {
     const dialect = this.#clients.get(client)?.dialect;
     if (dialect === undefined) return unknownClient(client);
     if (body.length > HOOK_LIMITS.bodyBytesMax) {
@@ -131,7 +143,7 @@ export class HookDesk {
       const input = dialect.read(body);
       this.#hasHeard = true;
       if (typeof input === 'string') return dialect.refuseUnread(eventNameIn(body), input);
-      return dialect.write(input.event, await this.#answer(dialect, input, signal));
+      return dialect.write(input.event, await this.#answer(dialect, input, asked));
     } catch (cause) {
       this.#options.warn(
         `a hook could not be answered: ${visible(errorText(cause), NOTE_LENGTH_MAX)}`,
@@ -158,11 +170,14 @@ export class HookDesk {
   async #answer(
     dialect: HookDialect,
     { sender, event }: HookInput,
-    signal: AbortSignal,
+    { signal = NOT_ABORTED, ageMs }: HookWait,
   ): Promise<HookAnswer> {
+    const nowMs = performance.now();
+    const sinceMs = ageMs === undefined ? undefined : nowMs - ageMs;
     const session = this.#sessionFor(dialect, sender.sessionId);
     if (typeof session === 'string') return refused(session);
-    session.heard(sender, performance.now());
+    session.heard(sender, nowMs);
+    this.#trust.heard(event, nowMs);
     this.#questions?.heard(session, { sender, event });
     switch (event.kind) {
       case 'before_tool':
@@ -170,7 +185,7 @@ export class HookDesk {
       case 'after_tool':
         return this.#uses.after(session, event, signal);
       case 'prompt':
-        return this.#prompt(session, event, signal);
+        return this.#prompt(session, event, { signal, sinceMs });
       case 'before_model':
         return this.#uses.beforeModel(session, event.uses);
       case 'included_file':
@@ -178,6 +193,7 @@ export class HookDesk {
       case 'config_change':
         return this.#configChange(session, event.path);
       case 'session_end':
+        this.#wasCutShort ||= session.isRunning;
         this.#end(session);
         await Promise.all(this.#closing);
         return PASS;
@@ -190,10 +206,11 @@ export class HookDesk {
   async #prompt(
     session: ClientSession,
     { text, files, isFromUser, promptId }: Extract<HookEvent, { kind: 'prompt' }>,
-    signal: AbortSignal,
+    { signal, sinceMs }: { readonly signal: AbortSignal; readonly sinceMs: number | undefined },
   ): Promise<HookAnswer> {
     // Whatever runs may have sent it itself, in the name of any session.
     const isRunning = [...this.#sessions.values()].some((one) => one.isRunning);
+    const doubt = this.#trust.doubt(isRunning, sinceMs);
     const isNew = session.isNewPrompt(promptId);
     const reads = readsOf(files, session.cwd, userHome(this.#options.env));
     if (reads.length > PROMPT_FILES_MAX) return refused('It names too many files.');
@@ -204,8 +221,8 @@ export class HookDesk {
     if (refusal !== undefined) return refused(refusal);
     if (isFromUser) this.#uses.prompted(session);
     if (!isFromUser || !isNew || !this.#options.trustsPrompts) return PASS;
-    if (isRunning) this.#note('a prompt came while a tool ran: the values in it are not freed');
-    else this.#options.hub.said(text);
+    if (doubt === undefined) this.#options.hub.said(text);
+    else this.#note(doubt);
     return PASS;
   }
 
@@ -351,28 +368,11 @@ export class HookDesk {
   }
 
   async #closeAll(session: ClientSession): Promise<void> {
-    this.#noteSilence(session);
+    const silence = silenceNote(session);
+    if (silence !== undefined) this.#note(silence);
     for (const opened of await Promise.all(session.servers.values())) {
       if (typeof opened !== 'string') await opened.close();
     }
-  }
-
-  /** Says which tools have run without a hook, as far as the client has written it down. */
-  #noteSilence({ dialect, transcript, told, hasForgotten }: ClientSession): void {
-    if (transcript === undefined) return;
-    const silent: SilentUses | undefined = hasForgotten
-      ? { kind: 'unread', why: 'has too many uses' }
-      : silentUses(dialect, { ...transcript, told });
-    if (silent === undefined) return;
-    const { client } = dialect;
-    if (silent.kind === 'unread') {
-      this.#note(
-        `the transcript of ${client} ${silent.why}: whether its hooks told all is not known`,
-      );
-      return;
-    }
-    const uses = plural(silent.count, 'use');
-    this.#note(`${uses} of tools of ${client} reached no hook: ${silent.tools.join(', ')}`);
   }
 
   /** Once for each of them. */

@@ -36,6 +36,8 @@ export interface AskedHook {
   readonly body: string;
   /** The process of a hook that is one, as it says itself. */
   readonly pid?: number;
+  /** How long ago its process was started; nothing for hooks that are posted. */
+  readonly ageMs?: number;
   /** Hooks from the settings of a client tell where they run, and which policy their user has named. */
   readonly cwd?: string;
   readonly policy?: string;
@@ -240,7 +242,8 @@ function receive(
       clearInterval(alive);
       if (!socket.writableEnded) left.abort();
     });
-    void handle(asked, left.signal)
+    const ageMs = senders?.ageMs(asked.pid) ?? 0;
+    void handle({ ...asked, ageMs }, left.signal)
       // A write behind the end would cut the reply off.
       .finally(() => clearInterval(alive))
       .then(

@@ -16,8 +16,8 @@ export interface HostHooksOptions extends Pick<HookListenerOptions, 'senders'> {
 }
 
 export interface HostHooks {
-  /** How many sessions of clients are open. */
-  sessions(): number;
+  /** Whether a session of a client is open, or has ended while a tool of it ran. */
+  isNeeded(): boolean;
   /** Ends all sessions; what they did comes back. */
   end(): Promise<ShimSummary>;
 }
@@ -55,16 +55,16 @@ export async function openHostHooks({
     ...(senders && { senders }),
     bodyBytesMax: HOOK_LIMITS.bodyBytesMax,
     handle: async (hook, signal) => {
-      const { client, body } = hook;
+      const { client, body, ageMs } = hook;
       const desk = await deskFor(hook);
-      if (typeof desk !== 'string') return desk.desk.handle(client, body, signal);
+      if (typeof desk !== 'string') return desk.desk.handle(client, body, { signal, ageMs });
       const plain = { stdout: '', stderr: `${desk}\n`, exitCode: 2 } as const;
       return dialectOf(client)?.refuseUnread(eventNameIn(body), desk) ?? plain;
     },
   });
   if (isFailure(listener)) return listener;
   return {
-    sessions: () => opened?.desk.sessions ?? 0,
+    isNeeded: () => opened?.desk.isNeeded ?? false,
     end: async () => {
       const desk = await opening?.desk;
       const summary = typeof desk === 'object' ? await desk.end() : NO_CALLS;

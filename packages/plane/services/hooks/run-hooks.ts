@@ -139,7 +139,7 @@ export async function openRunHooks(options: RunHooksOptions): Promise<RunHooks |
     takesPosts,
     ...(senders && { senders }),
     bodyBytesMax: HOOK_LIMITS.bodyBytesMax,
-    handle: ({ client, body }, signal) => desk.handle(client, body, signal),
+    handle: ({ client, body, ageMs }, signal) => desk.handle(client, body, { signal, ageMs }),
   });
   if (isFailure(listener)) {
     await opened.end();

@@ -11,12 +11,13 @@ import {
 import { join } from 'node:path';
 import type { JsonObject } from '@subluminal/contracts';
 import type { HookDialect, ToolUse } from '@subluminal/core/hooks';
+import { plural } from '@subluminal/core/plural';
 import { attempt, readRegularFile } from '../../os/index.ts';
 
 /** How long each file of a transcript was when the session was first heard of: it may go on with an older one. */
 export type TranscriptStart = ReadonlyMap<string, number>;
 
-export type SilentUses =
+type SilentUses =
   /** The names of tools, each once, and how many uses there were. */
   | { readonly kind: 'found'; readonly count: number; readonly tools: readonly string[] }
   | { readonly kind: 'unread'; readonly why: string };
@@ -43,8 +44,29 @@ function filesOf(path: string): readonly string[] {
   return [path, ...own.map((name) => join(folder, name))];
 }
 
+interface ToldSession {
+  readonly dialect: HookDialect;
+  readonly transcript: { readonly path: string; readonly start: TranscriptStart } | undefined;
+  readonly told: ReadonlySet<string>;
+  readonly hasForgotten: boolean;
+}
+
+/** Says which tools have run without a hook, as far as the client has written it down. */
+export function silenceNote(session: ToldSession): string | undefined {
+  const { dialect, transcript, told, hasForgotten } = session;
+  if (transcript === undefined) return undefined;
+  const silent: SilentUses | undefined = hasForgotten
+    ? { kind: 'unread', why: 'has too many uses' }
+    : silentUses(dialect, { ...transcript, told });
+  if (silent === undefined) return undefined;
+  const { client } = dialect;
+  return silent.kind === 'unread'
+    ? `the transcript of ${client} ${silent.why}: whether its hooks told all is not known`
+    : `${plural(silent.count, 'use')} of tools of ${client} reached no hook: ${silent.tools.join(', ')}`;
+}
+
 /** What has run since then without a word of a hook; undefined where nothing has, or nothing is known. */
-export function silentUses(
+function silentUses(
   { transcriptLine }: Pick<HookDialect, 'transcriptLine'>,
   session: {
     readonly path: string;

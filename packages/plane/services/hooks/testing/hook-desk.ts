@@ -179,16 +179,19 @@ export async function openHookDesk({
   onTestFinished(() => desk.close());
   const tell = async (
     event: HookEvent,
-    more: { session?: string; cwd?: string; signal?: AbortSignal; subAgent?: { id: string } } = {},
+    more: {
+      session?: string;
+      cwd?: string;
+      signal?: AbortSignal;
+      subAgent?: { id: string };
+      ageMs?: number;
+    } = {},
   ): Promise<HookAnswer> => {
-    const { session = 's1', signal, subAgent } = more;
+    const { session = 's1', signal, subAgent, ageMs } = more;
     const transcriptPath = join(home, 'transcript.jsonl');
     const sender = { sessionId: session, cwd: more.cwd ?? cwd, transcriptPath, subAgent };
-    const { stdout, stderr } = await desk.handle(
-      'made-up',
-      JSON.stringify({ sender, event }),
-      signal,
-    );
+    const body = JSON.stringify({ sender, event });
+    const { stdout, stderr } = await desk.handle('made-up', body, { signal, ageMs });
     if (stdout === '') throw new Error(stderr);
     return JSON.parse(stdout) as HookAnswer;
   };
