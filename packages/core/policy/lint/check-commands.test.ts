@@ -54,6 +54,22 @@ test.each([
     'SUB_LINT_UNREACHABLE rules[0].match.subjects `deny` can never match: only calls of tools run commands',
   ],
   [
+    'tools of a client that run no commands',
+    sampleRule('deny', {
+      match:
+        '{ server_name: { glob: [claude-code] }, tool_name: { glob: ["{Write,Edit}", "Web*"] }, command: { reads: [.env] } }',
+    }),
+    'SUB_LINT_UNREACHABLE rules[0].match.tool_name `deny` can never match: these tools run no commands',
+  ],
+  [
+    'a condition on the commands of a tool that runs none',
+    sampleRule('deny', {
+      match: '{ tool_name: { glob: [Read] }, command: { program: ["*"] } }',
+      when: 'command.opaque',
+    }),
+    'SUB_LINT_UNREACHABLE rules[0].match.tool_name `deny` can never match: these tools run no commands',
+  ],
+  [
     'an allow by a class of a part',
     sampleRule('tag', matching('{ program: [ls] }')) +
       sampleRule('allow', { match: '{ risk_class: [write_like] }' }),
@@ -67,6 +83,17 @@ test.each([
   ['an allow with files', sampleRule('allow', matching('{ program: [ls], writes: ["src/**"] }'))],
   ['an allow with folders', sampleRule('allow', matching('{ program: [ls], args_under: [src] }'))],
   ['a deny of programs', sampleRule('deny', matching('{ program: [rm, "git push*"] }'))],
+  [
+    'commands of a shell among other tools of a client',
+    sampleRule('deny', {
+      match:
+        '{ server_name: { glob: [codex] }, tool_name: { glob: [apply_patch, "exec_*"] }, command: { program: [rm] } }',
+    }),
+  ],
+  [
+    'commands of a tool that a server may have',
+    sampleRule('deny', { match: '{ tool_name: { glob: [deploy] }, command: { program: [rm] } }' }),
+  ],
   [
     'a deny below an allow of the same',
     sampleRule('allow', matching('{ program: [rm], writes: ["src/**"] }')) +

@@ -1,5 +1,7 @@
 // Advice on rules about shell commands.
+import type { Match } from '@subluminal/contracts';
 import { quote } from '../../text/visible.ts';
+import { mayOverlap, type NameSet, namesIn } from '../match/names.ts';
 import { type Advice, note, warning } from '../model/advice.ts';
 import { ruleClasses, ruleRole } from '../rules/index.ts';
 import type { Subject } from './lint-subject.ts';
@@ -83,8 +85,52 @@ export function commandSettings({ enabled, bundle }: Subject): readonly Advice[]
       const path = ['rules', index, 'match', 'subjects'];
       return warning('SUB_LINT_UNREACHABLE', path, [message, 'Remove `subjects`.']);
     }),
+    ...enabled.flatMap(({ rule, index }) => {
+      if (rule.match.command === undefined || !runsNone(rule.match)) return [];
+      const message = `${quote(rule.rule_id)} can never match: these tools run no commands`;
+      const fix = 'Name a shell, such as `Bash`, or look at the arguments by `args` or `any_arg`.';
+      return warning(
+        'SUB_LINT_UNREACHABLE',
+        ['rules', index, 'match', 'tool_name'],
+        [message, fix],
+      );
+    }),
     ...partlyTagged({ enabled }),
   ];
+}
+
+const CLIENTS = ['claude-code', 'codex', 'copilot-cli', 'cursor', 'gemini-cli'];
+const SHELLS: Match = {
+  server_name: { glob: CLIENTS },
+  tool_name: {
+    glob: [
+      ...['Bash', 'Monitor', 'PowerShell', 'Shell', 'bash', 'exec_command', 'local_shell'],
+      ...['powershell', 'run_shell_command', 'run_terminal_cmd', 'shell', 'shell_command'],
+    ],
+  },
+};
+const FILE_TOOLS = [
+  'Edit',
+  'Glob',
+  'Grep',
+  'MultiEdit',
+  'NotebookEdit',
+  'Read',
+  'WebFetch',
+  'Write',
+];
+const STEPS_MAX = 10_000;
+
+/** Of a server that is no client, any tool may have an argument that is a command. */
+function runsNone(match: Match): boolean {
+  const servers = namesIn(match.server_name);
+  if (isAmong(servers, CLIENTS)) return !mayOverlap(match, SHELLS, { left: STEPS_MAX });
+  return servers.everything && isAmong(namesIn(match.tool_name), FILE_TOOLS);
+}
+
+function isAmong({ everything, regexes, patterns, literals }: NameSet, names: readonly string[]) {
+  const isOpen = everything || regexes.size + patterns.size > 0;
+  return !isOpen && [...literals].every((name) => names.includes(name));
 }
 
 /** A tag is added where a part of a command matches: to let calls pass by it lets the rest pass too. */
