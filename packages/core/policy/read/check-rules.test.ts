@@ -130,14 +130,19 @@ test.each([
   ]);
 });
 
-test('a condition about commands is refused where commands are not read', () => {
-  const when = "'args.command.size() > 1 && command.opaque'";
-  expect(problems(bundleText(sampleRule('deny', { when })))).toEqual([
-    expect.stringContaining('a condition about `command` needs `match.command`'),
-  ]);
-  const plain = 'args.command.size() > 1';
-  expect(problems(bundleText(sampleRule('deny', { when: plain })))).toEqual([]);
-});
+test.each(["'args.command.size() > 1 && command.opaque'", 'dyn(command).opaque'])(
+  'the condition %s is refused where commands are not read',
+  (when) => {
+    expect(problems(bundleText(sampleRule('deny', { when })))).toEqual([
+      expect.stringContaining('a condition about `command` needs `match.command`'),
+    ]);
+  },
+);
+
+test.each(['args.command.size() > 1', `args.file == "command.com" || args["command"] == 'a'`])(
+  'the condition %s is not about commands',
+  (when) => expect(problems(bundleText(sampleRule('deny', { when })))).toEqual([]),
+);
 
 test('the id of the rule that a policy about commands implies is not for others', () => {
   expect(problems(bundleText(sampleRule('deny', { id: '"commands:opaque"' })))).toEqual([

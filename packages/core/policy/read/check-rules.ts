@@ -121,9 +121,13 @@ function commandFields({ kind, match }: Rule, path: Path): readonly Finding[] {
   return [missingFinding(at, message, fix)];
 }
 
+/** Also one that is never closed: to look for its end from each quote would take long. */
+const QUOTED = /"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?/gs;
+const COMMAND = /(?<![\w.])command(?!\w)/;
+
 /** What a condition says of commands counts only where commands are read. */
 function commandCondition({ match, when = '' }: Rule, path: Path): readonly Finding[] {
-  const inside = when.search(/(?<![\w.])command\s*[.[]/);
+  const inside = when.replaceAll(QUOTED, (text) => ' '.repeat(text.length)).search(COMMAND);
   if (inside === -1 || match.command !== undefined) return [];
   const message = 'a condition about `command` needs `match.command`';
   const fix = 'Add `command: { program: ["*"] }` to `match`.';
