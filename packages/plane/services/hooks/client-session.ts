@@ -22,6 +22,8 @@ export interface OpenUse {
   isAsked: boolean;
   /** The arguments that it runs with, where they were rewritten. */
   argsText: string;
+  /** The answer to the output that it has told of. */
+  shown?: { readonly outputHash: string; readonly answer: Promise<HookAnswer> };
 }
 
 /** Two hooks may tell of the same use: the second is answered as the first. */

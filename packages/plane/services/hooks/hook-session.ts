@@ -170,7 +170,7 @@ export class HookSession {
   /** What of an output the model may see. */
   after(id: number, { output, result }: ToolOutput): Soon<ShownOutput> {
     const pending = this.#pending.get(id);
-    if (pending === undefined || this.#closing !== undefined)
+    if (pending === undefined || pending.ran !== undefined || this.#closing !== undefined)
       return { kind: 'withheld', reason: ENDED };
     const answer = Buffer.from(`{"jsonrpc":"2.0","id":${id},"result":${result}}`);
     return soon((show) => {

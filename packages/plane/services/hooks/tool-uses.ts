@@ -153,9 +153,14 @@ export class ToolUses {
     if (over?.kind === 'refused') this.#options.note(`${nameOf(use)} ran although it was refused`);
     if (typeof open === 'string')
       return this.#shown(session, event, { kind: 'withheld', reason: open });
-    const shown = await shownTo(signal, open, { output, result });
-    const answer = this.#shown(session, event, shown);
-    session.end(open, { kind: 'answered', answer, outputHash });
+    // Another hook may have told of the same output, and wait for the answer.
+    if (open.shown?.outputHash === outputHash) return open.shown.answer;
+    const answer = shownTo(signal, open, { output, result }).then((shown) => {
+      const said = this.#shown(session, event, shown);
+      session.end(open, { kind: 'answered', answer: said, outputHash });
+      return said;
+    });
+    open.shown = { outputHash, answer };
     return answer;
   }
 
