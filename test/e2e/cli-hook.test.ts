@@ -33,6 +33,7 @@ async function host(act: (socket: Socket) => void): Promise<string> {
   const path = join(folder, `${++hosts}.sock`);
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     socket.on('error', () => undefined);
+    socket.write('a-word\n');
     act(socket);
   });
   server.listen(path);
@@ -122,7 +123,7 @@ describe('a hook refuses, and says what to do,', () => {
     const path = join(folder, 'killed.sock');
     const code = `require('node:net').createServer((socket) => socket.once('data', () => {
       process.kill(process.pid, 'SIGKILL');
-    })).listen(process.argv[1], () => console.log('ready'));`;
+    }).write('\\n')).listen(process.argv[1], () => console.log('ready'));`;
     const child = spawn(process.execPath, ['-e', code, path], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });

@@ -1,7 +1,7 @@
 // `sub hook CLIENT`: what a client starts around each use of a tool. It passes what it is told to the host of
 // the run's hooks and prints the answer; whatever goes wrong, the use is refused. It starts so often that it
 // loads next to nothing. Its help is commands/hook.ts.
-import { readSync, writeSync } from 'node:fs';
+import { readSync, writeFileSync, writeSync } from 'node:fs';
 import { connect } from 'node:net';
 
 interface Reply {
@@ -108,13 +108,16 @@ function ask({ path, told, otherwise }: Host): void {
   let bytes = 0;
   socket.on('connect', () => {
     isConnected = true;
+  });
+  socket.once('data', (word: Buffer) => {
+    takeName(word.toString().trim());
     socket.write(`${JSON.stringify({ v: 1, client, pid: process.pid, ...told })}\n`);
     socket.end(body);
-  });
-  socket.on('data', (chunk: Buffer) => {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (bytes > REPLY_BYTES_MAX) refuse('the answer to it is too long');
+    socket.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes > REPLY_BYTES_MAX) refuse('the answer to it is too long');
+    });
   });
   socket.on('error', (cause) => {
     if (isConnected || otherwise === undefined)
@@ -133,6 +136,15 @@ function ask({ path, told, otherwise }: Host): void {
     if (!HELD_EVENT.test(eventName() ?? '')) refuse('the process that decides does not answer');
   }, UNHELD_MS);
   setTimeout(() => refuse('the process that decides does not answer'), HELD_MS);
+}
+
+/** The host looks for its word in the name of this process: nobody else can put it there. */
+function takeName(word: string): void {
+  try {
+    if (word !== '') writeFileSync('/proc/self/comm', word);
+  } catch {
+    // Then the host refuses.
+  }
 }
 
 function codeOf(cause: Error): string {

@@ -11,6 +11,7 @@ import {
   readlinkSync,
   readSync,
   statSync,
+  writeFileSync,
 } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import { uuidv7 } from 'uuidv7';
@@ -44,6 +45,8 @@ export interface System {
   link?(path: string): string | undefined;
   /** The same for every name of a file or folder; undefined when it cannot be looked at. */
   fileId?(path: string): string | undefined;
+  /** Whether a process can give itself a name here; Linux only. */
+  takesNames?(): boolean;
   /** Whether there is a process with this pid, also another user's. */
   hasProcess?(pid: number): boolean;
   /** The user id that a file or a process (`/proc/PID`) belongs to. */
@@ -74,6 +77,7 @@ export function thisSystem(): System {
     link: (path) => attempt(() => readlinkSync(path)),
     fileId: (path) => attempt(() => fileId(statSync(path, { bigint: true }))),
     owner: (path) => attempt(() => statSync(path).uid),
+    takesNames: () => attempt(takeOwnName) ?? false,
     hasProcess,
   };
 }
@@ -83,6 +87,13 @@ function readSpace(): string | undefined {
   const link = attempt(() => readlinkSync('/proc/self/ns/pid')) ?? '';
   const number = /\d{1,20}/.exec(link)?.[0];
   return number === undefined || !/^[0-9a-f]{8}$/.test(boot) ? undefined : `${boot}-${number}`;
+}
+
+/** Some containers have a /proc that cannot be written to. */
+function takeOwnName(): boolean {
+  const own = '/proc/self/comm';
+  writeFileSync(own, readStart(own).trim());
+  return true;
 }
 
 function pidIn(name: string): readonly number[] {

@@ -171,7 +171,7 @@ function send(response: ServerResponse, status: number, text: string): void {
   response.end(text);
 }
 
-// On a socket: one line of JSON that says who asks, the body, and the end of the input; then one HookReply.
+// On a socket: a word of ours that the hook takes for its name; one line of JSON that says who asks, the body, and the end of the input; then one HookReply.
 
 const CONNECTIONS_MAX = 256;
 const RECEIVE_MS = 30_000;
@@ -211,6 +211,8 @@ function receive(
   { handle, bodyBytesMax, senders }: HookListenerOptions,
   room: { bytes: number },
 ): void {
+  const word = senders?.newWord() ?? '';
+  socket.write(`${word}\n`);
   const gathered = new GatheredBytes();
   const late = setTimeout(() => socket.destroy(), RECEIVE_MS);
   let held = 0;
@@ -231,7 +233,7 @@ function receive(
     const bytes = gathered.take();
     release();
     const asked = readAsked(bytes);
-    if (asked === undefined || senders?.isStartedByClient(asked.pid, asked.client) === false) {
+    if (asked === undefined || senders?.isStartedByClient(asked, word) === false) {
       socket.destroy();
       return;
     }

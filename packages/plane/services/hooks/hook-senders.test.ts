@@ -9,6 +9,8 @@ interface Process {
   readonly ppid: number;
   readonly session: number;
   readonly args: readonly string[];
+  /** What it calls itself; its program unless given. */
+  readonly name?: string;
   /** The ports of its connections to port 80, from 127.0.0.1 unless given. */
   readonly ports?: readonly number[];
   readonly address?: string;
@@ -55,10 +57,10 @@ function sendersIn(tree: readonly Process[], more: { isClient?: boolean; root?: 
       const [, pid, name] = /^\/proc\/(\d+)\/(stat|cmdline)$/.exec(path) ?? [];
       const found = at(pid);
       if (found === undefined) return undefined;
-      const { ppid, session, args } = found;
+      const { ppid, session, args, name: own = args[0] } = found;
       if (name === 'cmdline') return `${args.join('\0')}\0`;
       const rest = Array.from({ length: 15 }, () => '0').join(' ');
-      return `${pid} (${args[0]}) S ${ppid} ${pid} ${session} ${rest} ${pid}00 0`;
+      return `${pid} (${own}) S ${ppid} ${pid} ${session} ${rest} ${pid}00 0`;
     },
   };
   const notes: string[] = [];
@@ -151,7 +153,7 @@ describe('a hook that is posted', () => {
       system: { ...thisSystem(), platform: 'darwin' },
     });
     expect(senders.isPostedByClient(ends(1))).toBe(true);
-    expect(senders.isStartedByClient(undefined, 'codex')).toBe(true);
+    expect(senders.isStartedByClient({ client: 'codex' }, '')).toBe(true);
     expect(senders.hasShim('x')).toBe(true);
   });
 });
@@ -168,9 +170,9 @@ describe('a hook that is a process', () => {
 
   it('counts when the client has started it by the line of the hook, and once', () => {
     const { senders, notes } = sendersIn(hookBelow(shell(50, CLAUDE, LINE), shell(51, 50, LINE)));
-    expect(senders.isStartedByClient(59, 'claude-code')).toBe(true);
+    expect(senders.isStartedByClient({ pid: 59, client: 'claude-code' }, '')).toBe(true);
     expect(notes).toEqual([]);
-    expect(senders.isStartedByClient(59, 'claude-code')).toBe(false);
+    expect(senders.isStartedByClient({ pid: 59, client: 'claude-code' }, '')).toBe(false);
   });
 
   it.each<[string, readonly Process[], number]>([
@@ -184,14 +186,23 @@ describe('a hook that is a process', () => {
   ])('does not count when %s', (_, tree, pid) => {
     const { senders, post, notes } = sendersIn(tree);
     expect(post(4001)).toBe(true);
-    expect(senders.isStartedByClient(pid, 'claude-code')).toBe(false);
+    expect(senders.isStartedByClient({ pid, client: 'claude-code' }, '')).toBe(false);
     expect(notes).toHaveLength(1);
+  });
+
+  it('does not count when it names another process than its own', () => {
+    const tree = hookBelow(shell(50, CLAUDE, LINE));
+    const named = tree.map((one) => (one.pid === 59 ? { ...one, name: 'a word' } : one));
+    const { senders } = sendersIn(named);
+    const hook = { pid: 59, client: 'claude-code' };
+    expect(senders.isStartedByClient(hook, 'another word')).toBe(false);
+    expect(senders.isStartedByClient(hook, 'a word')).toBe(true);
   });
 
   it('is as old as the process that the client has started for it', () => {
     const { senders } = sendersIn(hookBelow(shell(50, CLAUDE, LINE), shell(51, 50, LINE)));
     expect(senders.ageMs(59)).toBe(Number.POSITIVE_INFINITY);
-    expect(senders.isStartedByClient(59, 'claude-code')).toBe(true);
+    expect(senders.isStartedByClient({ pid: 59, client: 'claude-code' }, '')).toBe(true);
     expect(senders.ageMs(59)).toBe(UP_SECONDS * 1_000 - 50_000);
     expect([senders.ageMs(77), senders.ageMs(undefined)]).toEqual([Infinity, Infinity]);
   });
@@ -201,10 +212,10 @@ describe('a hook that is a process', () => {
       isClient: true,
       root: RUN,
     });
-    expect(senders.isStartedByClient(undefined, 'claude-code')).toBe(false);
-    expect(senders.isStartedByClient(59, 'claude-code')).toBe(false);
+    expect(senders.isStartedByClient({ client: 'claude-code' }, '')).toBe(false);
+    expect(senders.isStartedByClient({ pid: 59, client: 'claude-code' }, '')).toBe(false);
     const own = sendersIn(hookBelow(shell(50, CLAUDE, LINE)), { isClient: true, root: CLAUDE });
-    expect(own.senders.isStartedByClient(59, 'claude-code')).toBe(true);
+    expect(own.senders.isStartedByClient({ pid: 59, client: 'claude-code' }, '')).toBe(true);
   });
 });
 

@@ -1,5 +1,6 @@
 // Who sends a hook: the client, or a program that one of its tools has started. Such a program has the token and the
 // socket of the run, too. Linux tells by processes; elsewhere every sender counts as the client.
+import { randomBytes } from 'node:crypto';
 import {
   type ConnectionEnds,
   holdsSocket,
@@ -29,8 +30,16 @@ const HOOKS_MAX = 4_096;
 const PROCESSES_MAX = 8_192;
 /** What Linux counts the start of a process in, on all machines that we run on. */
 const TICK_MS = 10;
+/** Written in 14 characters, of the 15 that Linux keeps. */
+const WORD_BYTES = 7;
 const FORGED =
   'a hook came from a process that is not the agent, such as one that a tool has started: it was refused';
+
+interface NamedHook {
+  readonly client: string;
+  /** As it says itself. */
+  readonly pid?: number;
+}
 
 export class HookSenders {
   readonly #options: HookSendersOptions;
@@ -44,12 +53,14 @@ export class HookSenders {
   /** What the init process below the root, or that is the root, has started. */
   #started: string | undefined;
   readonly #canTell: boolean;
+  readonly #canName: boolean;
   #hasNoted = false;
 
   constructor(options: HookSendersOptions) {
     this.#options = options;
     this.#system = options.system ?? thisSystem();
     const { platform } = this.#system;
+    this.#canName = this.#system.takesNames?.() ?? false;
     this.#canTell = platform === 'linux' && this.#system.exists('/proc/self/stat');
   }
 
@@ -65,11 +76,17 @@ export class HookSenders {
     return this.#clients.has(owner) || this.#refuse();
   }
 
-  /** Whether a hook that is a process was started by the client. */
-  isStartedByClient(pid: number | undefined, client: string): boolean {
+  /** What a hook that is a process must take for its name: it could name another process. Empty for any name. */
+  newWord(): string {
+    return this.#canTell && this.#canName ? randomBytes(WORD_BYTES).toString('hex') : '';
+  }
+
+  /** Whether a hook that is a process is the one that it names, and was started by the client. */
+  isStartedByClient({ pid, client }: NamedHook, word: string): boolean {
     if (!this.#canTell) return true;
     const hook = pid === undefined ? undefined : processInfo(pid, this.#system);
-    return (hook !== undefined && this.#isOwnHook(hook, client)) || this.#refuse();
+    const isItself = hook !== undefined && (word === '' || hook.name === word);
+    return (isItself && this.#isOwnHook(hook, client)) || this.#refuse();
   }
 
   /** How long ago the client has started a hook that is a process. */
