@@ -33,6 +33,7 @@ const NEAR_MISSES = [
   `left:-${'7246'.repeat(30)} >`,
   'put inbox to ',
   'put inbox to to to ',
+  'put \n\n',
   'put inbox\n\ninbox\n\nto ',
 ];
 

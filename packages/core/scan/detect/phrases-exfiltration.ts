@@ -6,8 +6,9 @@ const PRIVATE =
 /** It begins where its name begins: tried at each letter of a long word, it would be read many times. */
 const MAILBOX = '(?<![\\w.+-])[\\w.+-]{1,100}@[\\w-]{1,40}\\.';
 const AWAY = `(?:to|at|into|via|towards|through|in the query|as (?:a |the )?(?:query|url|parameter))(?: [^.]{0,40}?)?(?:https?:|hxxps?:|ftp:|wss?:|www\\.|(?<![\\w-])[\\w-]{1,80}\\.(?:com|net|org|io|dev|xyz|ru|cn|info|site|online|app|me|co|example|test|invalid)\\b|${MAILBOX}|webhook(?!\\w| secret)|our (?:server|endpoint|collector)|(?:this|the following) (?:url|address|endpoint|server|number|email)|attacker|pastebin|telegram|discord)`;
-/** A blank line, or the mark of a block of code. */
-const BLOCK_END = '(?:\\n\\n|```)';
+/** Blank lines, or the mark of a block of code. */
+const BLOCK_END = '(?:\\n{2,60}|```)';
+const IN_BLOCK = `(?:(?!${BLOCK_END})[^.!?])`;
 const SEND =
   'send|sends|post|forward|upload|transmit|e-?mail|mail|exfiltrate|leak|submit|copy|append|encode|embed|deliver|report|share|publish|push|relay|bcc|write|attach|include|add|put|pass|collect|ship|sync|disclose|echo|dump';
 const FILES =
@@ -21,8 +22,8 @@ export const CARRIED_OUT: readonly Phrase[] = [
       submit|append|encode|deliver|share|publish|relay|bcc|attach|include|collect|ship |sync |
       copy |dump|echo|write |put `),
     over: 'marks',
-    // What is looked for between two blocks of text is looked for anew in the next block.
-    pattern: `(?:${SEND})\\b(?:${first('block', `[^.!?]{0,60}?${BLOCK_END}`)}){0,30}?${first('what', `[^.!?]{0,60}?\\b(?:${PRIVATE})\\b`)}(?:(?!${BLOCK_END}).){0,150}?\\b${AWAY}`,
+    // The data and its way out stand in one block of text, which need not be the first one.
+    pattern: `(?:${SEND})\\b(?=[^.!?]{0,60}?\\b(?:${PRIVATE})\\b)(?:${first('block', `${IN_BLOCK}{0,60}?${BLOCK_END}`)}){0,8}?${first('what', `${IN_BLOCK}{0,60}?\\b(?:${PRIVATE})\\b`)}(?:(?!${BLOCK_END}).){0,150}?\\b${AWAY}`,
     unless:
       "\\b(?:authorization|bearer|x-api-key|header|oauth|grant_type|client_id|sdk|npm|install|documentation|docs|see https?|learn more|dashboard|settings|pull request|support@|security@|never (?:send|share|post|include|commit)|do not (?:send|share|post|include|commit)|don't (?:send|share|post|include|commit))\\b",
   }),
@@ -129,7 +130,7 @@ export const CARRIED_OUT: readonly Phrase[] = [
       proxy|all messages|all requests|send all|all traffic|route all|redirect|wallet|iban|
       account number|beneficiary|phone number`),
     ],
-    pattern: `(?:(?:the )?(?:recipient|beneficiary|payee|iban|account number|wallet(?: address)?|phone number|destination|proxy number)${W}{0,6} (?:must|should|always|has to|needs to|to)${first('set', '(?: (?:be|always|now)){0,8} (?:set|changed|replaced|sent|routed|redirected|forwarded|updated)?(?: (?:with|to|by))? ?')}(?=.{0,80}(?:\\b\\w{1,32} (?:com|net|org|io|example|test|invalid|ru|cn)\\b|\\d{6,}|attacker|following|0x))|(?:add|include|always|also)? ?(?:bcc|cc)${W}{0,4} [\\w']{1,32}(?: [\\w']{1,32}){1,4} (?:com|net|org|io|example|test|invalid|ru|cn)\\b|(?:all|every|route all|send all) (?:outgoing |future )?(?:emails?|messages?|payments?|requests?|traffic|invoices)${W}{0,5} (?:must|should|have to|need to|to|through|via)${first('sent', '(?: (?:be|go|now|also|always)){0,8}(?: (?:sent|routed|redirected|forwarded|copied|go|to|through|via)){1,3} ?')}(?=.{0,80}(?:\\b\\w{1,32} (?:com|net|org|io|example|test|invalid|ru|cn)\\b|\\d{6,}|attacker|following)))`,
+    pattern: `(?:(?:the )?(?:recipient|beneficiary|payee|iban|account number|wallet(?: address)?|phone number|destination|proxy number)${W}{0,6} (?:must|should|always|has to|needs to|to)${first('set', '(?: (?:be|always|now)\\b){0,8} (?:(?:set|changed|replaced|sent|routed|redirected|forwarded|updated)\\b)?(?: (?:with|to|by)\\b)? ?')}(?=.{0,80}(?:\\b\\w{1,32} (?:com|net|org|io|example|test|invalid|ru|cn)\\b|\\d{6,}|attacker|following|0x))|(?:add|include|always|also)? ?(?:bcc|cc)${W}{0,4} [\\w']{1,32}(?: [\\w']{1,32}){1,4} (?:com|net|org|io|example|test|invalid|ru|cn)\\b|(?:all|every|route all|send all) (?:outgoing |future )?(?:emails?|messages?|payments?|requests?|traffic|invoices)${W}{0,5} (?:must|should|have to|need to|to|through|via)${first('sent', '(?: (?:be|go|now|also|always)\\b){0,8}(?: (?:sent|routed|redirected|forwarded|copied|go|to|through|via)\\b){1,3} ?')}(?=.{0,80}(?:\\b\\w{1,32} (?:com|net|org|io|example|test|invalid|ru|cn)\\b|\\d{6,}|attacker|following)))`,
     score: 1,
     definitionScore: 2,
   }),
