@@ -50,4 +50,4 @@ export type {
   ValueText,
   Variable,
 } from './types.ts';
-export { escapePattern, expandText, mayExpandTo, unresolved } from './variables.ts';
+export { escapePattern, expandText, mayExpandTo, unresolved, withBraces } from './variables.ts';

@@ -84,6 +84,15 @@ export function expandText(text: string, { expands }: Expands, env: ProcessEnvir
   });
 }
 
+/** `$NAME` as `${NAME}`, where the client takes both for the same: one form for whoever compares texts. */
+export function withBraces(text: string, { expands }: Expands): string {
+  return expands.includes('bare') ? text.replace(REFERENCE, bracedName) : text;
+}
+
+function bracedName(whole: string): string {
+  return whole.startsWith('${') ? whole : `\${${whole.slice(1)}}`;
+}
+
 interface Expanding extends Expands {
   readonly env: ProcessEnvironment;
 }

@@ -6,9 +6,11 @@ import { fitsCommand } from '../../../stores/vault/index.ts';
 import {
   CLIENTS,
   type ConfigFailure,
+  clientOf,
   type ReadConfig,
   type ServerEntry,
   type ValuePath,
+  withBraces,
 } from '../index.ts';
 import { type AdoptionPlace, clientPlace, storeAt } from '../inspect/adoption-place.ts';
 import { type FoundConfig, findConfigs, recordedConfigs } from '../inspect/find-configs.ts';
@@ -22,7 +24,7 @@ export interface PlainSecret {
   readonly server: string;
   readonly variable: string;
   readonly path: ValuePath;
-  /** What starts the server behind its shim, or its address alone. */
+  /** What starts the server behind its shim, or its address alone; variables have braces. */
   readonly command: readonly string[];
   /** The address of a server that is reached by one. */
   readonly url?: string;
@@ -43,16 +45,20 @@ interface PlainSecrets {
 function plainSecrets(config: ReadConfig, entries: readonly ServerEntry[]): PlainSecrets {
   const document = configDocument(config);
   if (document === undefined) return { secrets: [], more: 0 };
+  const client = clientOf(config.file.client);
   const found = entries.flatMap((entry) =>
     variablesOf(document, entry).flatMap(({ variable, path, value }): readonly PlainSecret[] => {
       const { name, project, remote } = entry;
       // A binding would name its address.
       if (remote?.urlVariable !== undefined) return [];
       const looksOf = remote === undefined ? secretLooks : headerLooks;
-      const looks = VARIABLE.test(variable) ? looksOf(variable, value) : undefined;
+      const text = withBraces(value, client);
+      const looks = VARIABLE.test(variable) ? looksOf(variable, text) : undefined;
       if (looks === undefined || isReservedName(variable)) return [];
-      const of = { name, ...definedFields({ project, url: remote?.url }), server: serverOf(entry) };
-      return [{ ...of, variable, path, command: wordsOf(entry), looks }];
+      const url = remote?.url && withBraces(remote.url, client);
+      const of = { name, ...definedFields({ project, url }), server: serverOf(entry) };
+      const command = wordsOf(entry).map((word) => withBraces(word, client));
+      return [{ ...of, variable, path, command, looks }];
     }),
   );
   return {

@@ -10,7 +10,7 @@ import {
 } from '../../../os/index.ts';
 import type { SecretBinding, Servers } from '../../../stores/config/index.ts';
 import { filesNamed, hiddenWord, isSecretName, type Vault } from '../../../stores/vault/index.ts';
-import { expandText, type MovedSecret, projectOfFile } from '../index.ts';
+import { expandText, type MovedSecret, projectOfFile, withBraces } from '../index.ts';
 import type { FoundConfig } from '../inspect/find-configs.ts';
 import { hasDrawn, maskedWords } from '../inspect/mask-words.ts';
 import type { ConfigDocument } from '../text/document.ts';
@@ -251,7 +251,7 @@ function boundProgram(starting: ServerStartContext): BoundProgram | string {
   const folder = folderOf(starting);
   const expand = (text: string): string => {
     const placed = folder === undefined ? text : text.replaceAll('${workspaceFolder}', folder);
-    return expandText(placed, found.client, env);
+    return expandText(withBraces(placed, found.client), found.client, env);
   };
   const words = secret.command.map(expand);
   const [word = ''] = words;
@@ -284,9 +284,10 @@ function isRelativePath(word: string): boolean {
 }
 
 /** The path of a secret ends with `env` and its variable. */
-function folderOf({ found: { file }, document, secret }: ServerStartContext): string | undefined {
+function folderOf({ found, document, secret }: ServerStartContext): string | undefined {
+  const { file, client } = found;
   const home = secret.project ?? (file.scope === 'project' ? projectOfFile(file) : undefined);
   const own = document.valueAt([...secret.path.slice(0, -2), 'cwd']);
-  if (typeof own !== 'string' || own.includes('${')) return home;
+  if (typeof own !== 'string' || withBraces(own, client).includes('${')) return home;
   return home === undefined && !own.startsWith('/') ? undefined : resolve(home ?? '/', own);
 }

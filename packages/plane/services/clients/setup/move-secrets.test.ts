@@ -391,3 +391,42 @@ describe('config.toml', () => {
     expect(statSync(join(machine.folder, 'sub', 'config.toml')).mode & 0o777).toBe(0o600);
   });
 });
+
+describe.each(['gemini-cli', 'copilot-cli'])('variables without braces that %s expands', (id) => {
+  const client = clientOf(id);
+
+  function setUp(hub: object, more: { readonly [name: string]: string } = {}) {
+    const plain = machine.options({ client });
+    const options = { ...plain, env: { ...plain.env, ...more } };
+    const file = client.files(clientPlace(options)).find(({ scope }) => scope === 'user');
+    machine.write(configOf({ hub }), file?.path);
+    return options;
+  }
+
+  test('stand for any text in the command that a secret is bound to', async () => {
+    const given = { HUB_TOKEN: TOKEN };
+    const options = setUp(
+      { command: '$TOOLS/x', args: ['--root=$DIR/hub'], env: given },
+      {
+        TOOLS: join(machine.folder, 'bin'),
+      },
+    );
+    expect((await importMoving(options)).warnings).toEqual([]);
+    const words = [join(machine.folder, 'bin', 'x'), '--root=/work/hub'];
+    expect(await envOf(options, 'hub', { words })).toMatchObject({ env: given, problems: [] });
+    expect((await envOf(options, 'hub', { words: [...words, 'more'] })).env).toEqual({});
+  });
+
+  test('keep a secret from a program that nobody knows', async () => {
+    const options = setUp({ command: '$TOOLS/x', env: { HUB_TOKEN: TOKEN } });
+    expect((await importMoving(options)).warnings).toEqual([
+      expect.stringContaining('depends on a variable that is not known here'),
+    ]);
+  });
+
+  test('leave a value as it is that the client makes of them', async () => {
+    const options = setUp({ command: 'x', env: { HUB_TOKEN: `${TOKEN}$MINE` } });
+    const { files } = await importMoving(options);
+    expect(files.flatMap(({ moves }) => moves)).toEqual([]);
+  });
+});
