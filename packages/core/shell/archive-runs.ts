@@ -1,6 +1,7 @@
 // Programs that put files into archives and take them out: `tar`, `cpio`.
 import type { SpecialRun } from './builtin-runs.ts';
-import { parseArguments } from './options.ts';
+import type { WorkingFolders } from './folders.ts';
+import { type ParsedArguments, parseArguments } from './options.ts';
 import { programSpec } from './programs/index.ts';
 import { specOf } from './programs/spec.ts';
 import { readListed, useArgument, useArguments, useValues } from './use-arguments.ts';
@@ -87,23 +88,36 @@ const cpio: SpecialRun = (outline, run) => {
     useArgument(outline, run, { role: 'write', argument });
   const isExtracted = !isMade && !isPassed && !has('-t', '--list', '--to-stdout');
   if (!isExtracted) return;
-  outline.findings.add('write', '.', run.folders);
-  outline.findings.addPut({ from: undefined, to: '.' }, run.folders);
+  const inside = foldersAt(run.folders, parsed, /^(?:-D|--directory)$/);
+  outline.findings.add('write', '.', inside);
+  outline.findings.addPut({ from: undefined, to: '.' }, inside);
 };
+
+/** Where a program works that is told to by an option. */
+function foldersAt(
+  folders: WorkingFolders,
+  { values }: ParsedArguments,
+  option: RegExp,
+): WorkingFolders {
+  const named = values.filter((one) => option.test(one.option));
+  return named.reduce((at, { value }) => at.below(value.texts), folders);
+}
 
 /** What is in an archive or a patch is written where its names say. */
 const unzip: SpecialRun = (outline, run, parsed) => {
   useArguments(outline, run, { spec: programSpec('unzip'), parsed });
-  if (parsed.flags.some((flag) => /^-[dlptvzZ]$/.test(flag))) return;
-  outline.findings.add('write', '.', run.folders);
-  outline.findings.addPut({ from: undefined, to: '.' }, run.folders);
+  if (parsed.flags.some((flag) => /^-[lptvzZ]$/.test(flag))) return;
+  const inside = foldersAt(run.folders, parsed, /^-d$/);
+  outline.findings.add('write', '.', inside);
+  outline.findings.addPut({ from: undefined, to: '.' }, inside);
 };
 
 const patch: SpecialRun = (outline, run, parsed) => {
   useArguments(outline, run, { spec: programSpec('patch'), parsed });
-  const isElsewhere = /^(?:--dry-run|-[do]|--directory|--output)$/;
-  if (!parsed.flags.some((flag) => isElsewhere.test(flag)))
-    outline.findings.add('write', '.', run.folders);
+  const isElsewhere = /^(?:--dry-run|-o|--output)$/;
+  if (parsed.flags.some((flag) => isElsewhere.test(flag))) return;
+  const inside = foldersAt(run.folders, parsed, /^(?:-d|--directory)$/);
+  outline.findings.add('write', '.', inside);
 };
 
 export const ARCHIVE_RUNS: ReadonlyMap<string, SpecialRun> = new Map<string, SpecialRun>([

@@ -93,6 +93,9 @@ describe('a command that puts something in its place', () => {
     'tar xf a.tar .claude',
     'tar xf a.tar -C .codex',
     'unzip a.zip',
+    'unzip a.zip -d .claude',
+    'unzip -od .codex a.zip',
+    'cd src; unzip a.zip -d ..',
   ])('is found: %s', (line) => {
     expect(finder.findChanged(outlineCommand(line))).toBeDefined();
   });
