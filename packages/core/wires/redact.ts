@@ -5,9 +5,9 @@ import { utf8Of } from '../json/patch-text.ts';
 import { joinBytes } from '../json/text.ts';
 
 export interface TextReplacement {
-  /** A JSON value: for a string, quotes included. */
+  /** A JSON value, for a string with its quotes, or a stretch of one. */
   readonly range: ByteRange;
-  /** The JSON that takes its place. */
+  /** What takes its place, as it stands in JSON. */
   readonly json: string;
 }
 

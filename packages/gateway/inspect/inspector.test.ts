@@ -174,6 +174,19 @@ describe('the inspector', () => {
     );
   });
 
+  it.each([
+    ['characters of several bytes', 'ö😀ё', '😁ö[ё'],
+    ['escapes that are written otherwise', '\\u0041\\/ \\ud83d\\ude00', ' \\u00e9\\t'],
+    ['what a mark begins and ends with', '[RED [', '] 4]'],
+  ])('leaves a text as it is around a secret: %s', (_, before, behind) => {
+    const written = (secret: string) => `"${before} ${secret} ${behind}"`;
+    const request = `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":${written(TOKEN)}}]}`;
+    const redacted = inspect(newInspector(), request).inspection.redacted().toString();
+    const [mark = ''] = MARK.exec(redacted) ?? [];
+    expect(JSON.parse(redacted)).toEqual(asked(said(JSON.parse(written(mark)))));
+    expect(mark).not.toBe('');
+  });
+
   it('gives the same value the same mark, in every turn', () => {
     const inspector = newInspector();
     const first = inspect(inspector, asked(said(TOKEN)))

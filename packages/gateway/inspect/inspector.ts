@@ -75,7 +75,7 @@ interface InspectedRequest {
 interface InspectedPart {
   readonly findings: readonly TurnFinding[];
   readonly unscanned: readonly UnscannedReason[];
-  /** The texts with something to take out, without it; places count from the start of the part. */
+  /** What takes the place of what is taken out; places count from the start of the part. */
   readonly replacements: readonly TextReplacement[];
   /** What was taken out and may stand elsewhere, where nothing around it gives it away. */
   readonly secrets: readonly { readonly value: string; readonly mark: string }[];
@@ -262,11 +262,15 @@ export class TurnInspector {
       range,
       action: actionFor(finding, { direction: 'outbound', actions }),
     }));
-    return { findings, unscanned, ...this.#redaction({ text, value, verdict, range, form }) };
+    return {
+      findings,
+      unscanned,
+      ...this.#redaction({ bytes, text, value, verdict, range, form }),
+    };
   }
 
   #redaction(found: FoundIn): Pick<InspectedPart, 'replacements' | 'secrets'> {
-    const { text, value, verdict, range, form } = found;
+    const { bytes, text, value, verdict, range, form } = found;
     const secrets = new Map<string, string>();
     const treated = applyActions(value, verdict, {
       direction: 'outbound',
@@ -285,19 +289,43 @@ export class TurnInspector {
       typeof value === 'string'
         ? String(treated.value)
         : (rewritten(text, treated.value) ?? JSON.stringify(treated.value));
+    const json = form === 'json' ? changed : JSON.stringify(changed);
     return {
-      replacements: [{ range, json: form === 'json' ? changed : JSON.stringify(changed) }],
+      replacements: [changedStretch(bytes, { range, json })],
       secrets: [...secrets].map(([original, mark]) => ({ value: original, mark })),
     };
   }
 }
 
 interface FoundIn {
+  readonly bytes: Buffer;
   readonly text: string;
   readonly value: unknown;
   readonly verdict: ScanVerdict;
   readonly range: PartText['range'];
   readonly form: PartText['form'];
+}
+
+/** The same replacement without what it leaves as it is: a long text is not kept for a short secret in it. */
+function changedStretch(bytes: Buffer, { range, json }: TextReplacement): TextReplacement {
+  const before = bytes.subarray(range.start, range.end);
+  const after = Buffer.from(json);
+  const most = Math.min(before.length, after.length);
+  let first = 0;
+  while (first < most && before[first] === after[first]) first++;
+  while (first > 0 && isInsideChar(after[first])) first--;
+  let last = 0;
+  while (last < most - first && before.at(-1 - last) === after.at(-1 - last)) last++;
+  while (last > 0 && isInsideChar(after.at(-last))) last--;
+  return {
+    range: { start: range.start + first, end: range.end - last },
+    json: after.toString('utf8', first, after.length - last),
+  };
+}
+
+/** Whether the byte goes on with a character of UTF-8. */
+function isInsideChar(byte: number | undefined): boolean {
+  return byte !== undefined && (byte & 0xc0) === 0x80;
 }
 
 function moved({ range, json }: TextReplacement, by: number): TextReplacement {
