@@ -96,7 +96,21 @@ function listedBy(command: ScriptCommand): readonly string[] | undefined {
 
 /** More names of files count as any. */
 const NAMES_MAX = 32;
+const PATTERN = /[*?[]/;
 const FIND_NAMES = new Set(['-name', '-iname', '-path', '-wholename', '-ipath']);
+
+/** In a path, a star of `find` stands for slashes as well. */
+function endOfPath(path: string): string {
+  const end = path.replace(/^.*\//s, '');
+  return end.replace(/^[^*]*\*/, '*');
+}
+
+/** A pattern of `find` also stands for names that begin with a dot, and for those in the folder itself. */
+function atAnyDepth(name: string): readonly string[] {
+  if (!PATTERN.test(name)) return [`**/${name}`];
+  const dotted = name.replace(/^(?:(?=\*)|\?|\[[^\]]+\])/, '.');
+  return [...new Set([name, dotted])].flatMap((one) => [one, `**/${one}`]);
+}
 
 /** What `find` may find: anything below its folders, by the names that it asks for. */
 export function foundBy(tests: readonly string[], roots: readonly string[]): readonly string[] {
@@ -104,14 +118,14 @@ export function foundBy(tests: readonly string[], roots: readonly string[]): rea
   const isLeftOut = (at: number) =>
     /^(?:!|-not)$/.test(tests[at] ?? '') && FIND_NAMES.has(tests[at + 1] ?? '');
   const wanted = tests.filter((_test, at) => ![at, at - 1, at - 2].some(isLeftOut));
-  const names = wanted.filter((_test, index) => FIND_NAMES.has(wanted[index - 1] ?? ''));
+  const named = wanted.filter((_test, index) => wanted[index - 1] === '-name');
+  const placed = wanted.filter((_test, index) => FIND_NAMES.has(wanted[index - 1] ?? ''));
+  // All of them must hold, so that names alone say enough.
+  const names = named.length > 0 ? named : placed.map(endOfPath);
   const isOpen = (test: string) => /^(?:!|-not|-o|-or|,|-i(?:name|path))$/.test(test);
   // `\\` and `[/]` in a name are read in more than one way.
   const isOdd = (name: string) => name.includes('\\') || /\[[^\]]*\//.test(name);
   const isAny = names.length === 0 || wanted.some(isOpen) || names.some(isOdd);
-  const ends =
-    isAny || names.length > NAMES_MAX
-      ? ['**']
-      : names.map((name) => `**/${name.replace(/^.*\//, '')}`);
+  const ends = isAny || names.length > NAMES_MAX ? ['**'] : names.flatMap(atAnyDepth);
   return roots.flatMap((root) => ends.map((end) => `${root.replace(/\/$/, '')}/${end}`));
 }

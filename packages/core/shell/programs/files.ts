@@ -79,7 +79,7 @@ export const FILE_SPECS = specsOf({
   xxd: { operands: ['read', 'write'], values: { '-c -g -l -s -o -n': 'none' } },
   stat: { values: { '-c --format --printf': 'none' } },
   'grep egrep fgrep zgrep pcregrep ugrep': {
-    readsTrees: '-r -R --recursive --dereference-recursive',
+    readsTrees: '-r -R --recursive --dereference-recursive -d --directories',
     ...SEARCH,
     values: {
       [`${CONTEXT} --include --exclude --exclude-dir -d -D --binary-files --label`]: 'none',
