@@ -93,6 +93,7 @@ test('on a full disk everything is refused with a reason, and no host stays behi
   const { stdout, code } = await call('a');
   expect(code).toBe(2);
   expect(stdout).toContain('cannot be written');
+  expect(stdout).not.toContain('..');
   await vi.waitFor(() => expect(hosts()).toEqual([]), 20_000);
   await end();
 });

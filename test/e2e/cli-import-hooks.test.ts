@@ -91,6 +91,8 @@ describe('for good', () => {
     machine.write(settings(), SETTINGS);
     const { stdout } = await machine.sub('import', 'claude', '--hooks', '--yes');
     expect(stdout).toContain('so calls are only recorded. To write one: sub init');
+    const status = await machine.sub('status');
+    expect(status.stdout).toMatch(/^Claude Code: own tools and prompts governed by hooks .*\n$/);
   });
 
   test('hooks that are switched off do not count as done', async () => {

@@ -66,7 +66,9 @@ export const command = defineCommand({
     for (const run of degraded) io.out.write(harmlessLine(degradedText(run)));
     const unseen = unseenText(files, hooks);
     if (unseen !== undefined) io.out.write(harmlessLine(unseen));
-    if (files.length === 0) io.out.write('No agent client has a config here.\n');
+    if (files.length === 0 && hooks.length === 0) {
+      io.out.write('No agent client has a config here.\n');
+    }
     return done(EXIT.fine);
   },
 });

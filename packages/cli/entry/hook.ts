@@ -202,7 +202,7 @@ let isRefusing = false;
 function refuse(why: string): void {
   if (isRefusing) return;
   isRefusing = true;
-  const reason = `Subluminal refuses this, because its hook failed: ${why}. ${FIX}`;
+  const reason = `Subluminal refuses this, because its hook failed: ${why.replace(/\.$/, '')}. ${FIX}`;
   const plain: Reply = { stdout: '', stderr: `${reason}\n`, exitCode: EXIT_REFUSED };
   import('@subluminal/core/hooks')
     .then(({ dialectOf }) => dialectOf(client)?.refuseUnread(eventName(), reason))
