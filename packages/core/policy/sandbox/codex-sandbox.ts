@@ -1,6 +1,7 @@
 // Codex: a profile of permissions for the commands that it runs and the patches that it applies. Checked
 // with 0.166.0. The older `sandbox_mode` can deny no path, and the two do not go together.
 import type { JsonValue } from '@subluminal/contracts';
+import { SELF_PROTECTION } from './protected-paths.ts';
 import { absoluteOf, absolutePattern, isWholeProject, nearPaths } from './sandbox-path.ts';
 import type {
   DeniedPath,
@@ -36,6 +37,10 @@ const PROFILE = 'subluminal';
 const SCAN_DEPTH = 8;
 const WORKSPACE = ':workspace';
 const READ_ONLY = ':read-only';
+/** It holds more than settings of a client. */
+const SHARED_FOLDER = '.github';
+/** An empty one in its place would be a broken policy. Patterns are for files that are there. */
+const [POLICY_FILE, POLICY_PATTERN] = ['policy.yaml', 'policy.yam[l]'];
 const TMP_FOLDERS = [':tmpdir', ':slash_tmp'];
 
 export const CODEX_SANDBOX: SandboxDialect = {
@@ -109,13 +114,32 @@ function writeRoots(
   return beyond.length === 0 ? [] : leftFor(rules, why);
 }
 
+/**
+ * Codex puts something in the place of a path that is missing while its commands run: where one below a
+ * missing folder is closed, the next command fails. So a file that governs a client is closed with its folder.
+ */
+function closedFolder({ folder, rest, rule_id }: DeniedPath): string | undefined {
+  if (folder !== 'project' || rule_id !== SELF_PROTECTION) return undefined;
+  return /^(\.[^/]+)\//.exec(rest)?.[1];
+}
+
+function projectPath({ rest, access }: DeniedPath): string {
+  if (rest === POLICY_FILE && access === 'read') return POLICY_PATTERN;
+  return rest === '' ? '.' : rest;
+}
+
 function deny(rules: Rules, path: DeniedPath, places: SandboxPlaces): readonly LeftRule[] {
   const { folder, rest, isGlob } = path;
   if (isGlob && path.access === 'write') {
     return leftFor([path.rule_id], `Codex cannot deny writing alone by a pattern (${rest})`);
   }
   const access = path.access === 'read' ? 'deny' : 'read';
-  if (folder === 'project') set(rules.project, rest === '' ? '.' : rest, access);
+  const closed = closedFolder(path);
+  if (closed === SHARED_FOLDER) {
+    return leftFor([path.rule_id], `Codex would close all of ${closed} where ${rest} is missing`);
+  }
+  if (closed !== undefined) set(rules.project, closed, access);
+  else if (folder === 'project') set(rules.project, projectPath(path), access);
   // The whole disk cannot be searched for each command.
   else if (isGlob && folder === 'root' && rest.startsWith('**/')) {
     set(rules.project, rest, access);

@@ -5,7 +5,7 @@ import type { ProjectPaths } from '../../ports.ts';
 import { compileBundle } from '../compile/snapshot.ts';
 import { parseWithEngines } from '../read/parse.ts';
 import { allow, budget, deny, snapshotOf } from '../testing/scenario.ts';
-import { compileSandbox, SANDBOX_DIALECTS, type SandboxSettings } from './index.ts';
+import { compileSandbox, SANDBOX_DIALECTS, type SandboxSettings, withProtected } from './index.ts';
 
 const PATHS: ProjectPaths = {
   project: '/repo',
@@ -249,6 +249,31 @@ describe('a profile of Codex', () => {
       { rule_id: 'pem', why: 'Codex cannot deny writing alone by a pattern (**/*.pem)' },
       { rule_id: 'no-shell', why: 'Codex cannot switch a tool off by a setting' },
     ]);
+  });
+});
+
+describe('what Codex would put a file in the place of, where it is missing,', () => {
+  it('is closed with its folder if it governs a client', async () => {
+    const dialect = SANDBOX_DIALECTS.find(({ client }) => client === 'codex');
+    if (dialect === undefined) throw new Error('no dialect');
+    const own = compileSandbox(await snapshotOf([], { paths: PATHS }), dialect, PATHS);
+    const files = ['.claude/settings.json', '.claude/settings.local.json', '.gemini/settings.json'];
+    const all = [...files, '.github/copilot/settings.json', 'a.yaml'].map(
+      (name) => `/repo/${name}`,
+    );
+    const { changes, left } = dialect.settings(withProtected(own, all, PATHS), {}, PATHS);
+    expect(changes.at(-1)).toHaveProperty('set.filesystem', {
+      ':workspace_roots': { '.claude': 'read', '.gemini': 'read', 'a.yaml': 'read' },
+    });
+    const why = 'Codex would close all of .github where .github/copilot/settings.json is missing';
+    expect(left).toEqual([{ rule_id: 'gate:self-protection', why }]);
+  });
+
+  it('is closed by a pattern if it is the policy', async () => {
+    const match: Match = { any_arg: { path_matches: ['${project}/policy.yaml'] } };
+    expect(await profile([deny('own', match)])).toMatchObject({
+      filesystem: { ':workspace_roots': { 'policy.yam[l]': 'deny' } },
+    });
   });
 });
 

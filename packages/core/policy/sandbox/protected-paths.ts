@@ -2,7 +2,8 @@
 import { isUnder } from '../../paths/lexical-path.ts';
 import type { DeniedPath, SandboxPath, SandboxPlaces, SandboxPlan } from './settings.ts';
 
-const GATE = 'gate:self-protection';
+/** The rule that a protected path is denied by. */
+export const SELF_PROTECTION = 'gate:self-protection';
 
 /** The plan with these files, which are absolute and normalised. */
 export function withProtected(
@@ -13,7 +14,13 @@ export function withProtected(
   const isInside = (path: string) => files.some((other) => other !== path && isUnder(path, other));
   const denied = files
     .filter((path) => !isInside(path))
-    .map((path): DeniedPath => ({ ...placed(path, places), access: 'write', rule_id: GATE }));
+    .map(
+      (path): DeniedPath => ({
+        ...placed(path, places),
+        access: 'write',
+        rule_id: SELF_PROTECTION,
+      }),
+    );
   return { ...plan, denied: [...plan.denied, ...denied] };
 }
 
