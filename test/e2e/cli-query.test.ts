@@ -273,6 +273,7 @@ describe('who did what to a file', () => {
 
   test.each([
     ['run-', 'fits 2 calls'],
+    ['run-of-', '`run-of-` fits 2 runs. Give more of it'],
     ['nothing', 'the ledger has neither a call nor a run `nothing`. See `sub query`'],
     ['', 'the id of the call is empty'],
   ])('`sub show %s` is an error that says what to do', async (id, words) => {

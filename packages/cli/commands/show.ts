@@ -34,7 +34,7 @@ async function find(
   const call = await findCall(reader, name, run);
   if (call !== undefined) return isFailure(call) ? call : callRecord(reader, call);
   const found = run === undefined && name !== LAST ? await runRecord(reader, name) : undefined;
-  if (found !== undefined && !isFailure(found)) return found;
+  if (found !== undefined) return found;
   const what = run === undefined ? 'neither a call nor a run' : 'no call';
   const fix = 'See `sub query` and `sub query --runs`.';
   return failure('SUB_LEDGER_QUERY', `the ledger has ${what} \`${name}\`.`, fix);

@@ -8,7 +8,7 @@ import {
 } from '@subluminal/plane/ledger';
 import type { Output } from '../terminal/io.ts';
 import { durationText, harmless, plural } from '../terminal/text.ts';
-import { eventRows, findRun, unknownRun } from './user-ledger.ts';
+import { eventRows, runNamed } from './user-ledger.ts';
 
 export interface RunRecord {
   readonly run: RunRow;
@@ -21,12 +21,15 @@ const EVENTS_MAX = 200_000;
 const LABEL_WIDTH = 11;
 const WARNINGS_SHOWN = 50;
 
-/** By the id of the run, or by a part of it. */
-export async function runRecord(reader: StoreReader, name: string): Promise<RunRecord | Failure> {
-  const runId = await findRun(reader, name);
-  if (isFailure(runId)) return runId;
+/** By the id of the run, or by a part of it; undefined where there is none. */
+export async function runRecord(
+  reader: StoreReader,
+  name: string,
+): Promise<RunRecord | Failure | undefined> {
+  const runId = await runNamed(reader, name);
+  if (runId === undefined || isFailure(runId)) return runId;
   const run = await reader.run(runId);
-  if (run === undefined) return unknownRun(name);
+  if (run === undefined) return undefined;
   const summarizer = new RunSummarizer();
   let seen = 0;
   for await (const { line } of eventRows(reader, { runId })) {

@@ -62,7 +62,7 @@ export const LAST = 'last';
 
 /** The id of the run with this id, or of the newest one. */
 export async function findRun(reader: StoreReader, name: string): Promise<string | Failure> {
-  if (name !== LAST) return (await reader.run(name))?.run_id ?? runByPart(reader, name);
+  if (name !== LAST) return (await runNamed(reader, name)) ?? unknownRun(name);
   const [newest] = (await reader.runs({}, { limit: 1 })).rows;
   const none = failure('SUB_LEDGER_QUERY', 'the ledger has no runs yet.', 'Run an agent first.');
   return newest?.run_id ?? none;
@@ -71,15 +71,19 @@ export async function findRun(reader: StoreReader, name: string): Promise<string
 const PART_LENGTH_MIN = 4;
 const RUNS_LOOKED_AT_MAX = 10_000;
 
-/** The one run whose id starts or ends so, among the newest ones. */
-async function runByPart(reader: StoreReader, part: string): Promise<string | Failure> {
-  if (part.length < PART_LENGTH_MIN) return unknownRun(part);
+/** The run with this id, or the one whose id starts or ends so, among the newest ones; undefined without one. */
+export async function runNamed(
+  reader: StoreReader,
+  part: string,
+): Promise<string | Failure | undefined> {
+  const known = await reader.run(part);
+  if (known !== undefined) return known.run_id;
+  if (part.length < PART_LENGTH_MIN) return undefined;
   const ask: AskForPage<RunRow> = (request) => reader.runs({}, request);
   const { rows } = await gatherPages(ask, RUNS_LOOKED_AT_MAX);
   const fitting = rows.map(({ run_id }) => run_id).filter((id) => isPartOf(part, id));
   const [first, ...others] = fitting;
-  if (first === undefined) return unknownRun(part);
-  if (others.length === 0) return first;
+  if (first === undefined || others.length === 0) return first;
   const message = `\`${part}\` fits ${fitting.length} runs.`;
   return failure('SUB_LEDGER_QUERY', message, `Give more of it: ${first}`);
 }
