@@ -1,5 +1,6 @@
 // Programs that carry files between machines, or talk to them: `curl`, `wget`, `ssh`, `scp`, `socat`.
 import type { SpecialRun } from './builtin-runs.ts';
+import type { WorkingFolders } from './folders.ts';
 import { hostOfUrl } from './hosts.ts';
 import { type ParsedArguments, parseArguments } from './options.ts';
 import { programSpec } from './programs/index.ts';
@@ -71,14 +72,26 @@ const download: SpecialRun = (outline, run, parsed) => {
   const into = valuesOf(/^(?:-P|--directory-prefix|--output-dir)$/);
   const folders = into.length === 0 ? run.folders : run.folders.below(into);
   // The other machine chooses the name.
-  if (has(/^(?:-J|--remote-header-name|--content-disposition)$/))
-    outline.findings.add('write', '.', folders);
+  if (has(/^(?:-J|--remote-header-name|--content-disposition)$/)) useUnnamed(outline, folders);
   const isSite = !isCurl && has(/^(?:-[rmpx]|--recursive|--mirror|--page-requisites)$/);
   for (const text of parsed.operands.flatMap(({ texts }) => texts)) {
     const file = isSite ? siteFolder(text) : savedName(text);
-    if (file !== undefined && file !== '') outline.findings.add('write', file, folders);
+    if (file === undefined || file === '') continue;
+    outline.findings.add('write', file, folders);
+    outline.findings.addRemoved(file, folders);
   }
+  const isFlat = run.args.some(({ texts }) => texts.some((text) => FLAT.test(text)));
+  if (isSite && isFlat) useUnnamed(outline, folders);
 };
+
+/** A site without the folder of its name. */
+const FLAT = /^(?:-n[Hd]|--no-(?:host-)?directories)$/;
+
+/** Files whose names nobody knows before. */
+function useUnnamed({ findings }: ScriptOutline, folders: WorkingFolders): void {
+  findings.add('write', '.', folders);
+  findings.addPut({ from: undefined, to: '.' }, folders);
+}
 
 function savedName(address: string): string | undefined {
   const [path = ''] = address.replace(/^[a-z]+:\/\//i, '').split(/[?#]/, 1);

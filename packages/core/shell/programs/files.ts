@@ -178,7 +178,9 @@ export const FILE_SPECS = specsOf({
       '-S --suffix -m --mode -o --owner -g --group': 'none',
     },
   },
-  'mv rename': {
+  // The expression, or two words, and the files.
+  'rename prename': { operands: ['none', 'move'] },
+  mv: {
     puts: true,
     operands: ['move'],
     last: 'write',
