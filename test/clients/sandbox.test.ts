@@ -46,6 +46,10 @@ async function sceneOf(id: string, skip: TestContext['skip']): Promise<SandboxSc
     mkdirSync(dirname(path(name)), { recursive: true });
     writeFileSync(path(name), content);
   }
+  // What governs the other client is closed, too; the project lacks it.
+  const other = id === 'codex' ? 'claude' : 'codex';
+  const imported = await stage.sub('import', other, '--hooks', '--yes');
+  expect(imported, imported.stderr).toMatchObject({ code: 0 });
   const before = configs.map((config) => readFileSync(config.path, 'utf8'));
   expect(before).toEqual(configs.map((config) => config.text));
   const written = await stage.sub('policy', 'sandbox', id, '--write', '--yes');
@@ -93,6 +97,7 @@ test('Codex takes the profile, and keeps commands from the files', async ({ skip
     return { code, said: `${stdout}${stderr}` };
   };
   const works = await run('cat src/open');
+  expect(works.said).not.toContain('mount source on destination');
   // Without user namespaces and Landlock it runs nothing at all.
   if (!works.said.includes(OPEN)) skip(`the sandbox of Codex does not run here: ${works.said}`);
   for (const name of ['.env', 'deep/er/.env.local', path('~/keys/id')]) {
