@@ -49,11 +49,13 @@ const sock = (body) => started(['sub.cjs', 'hook', 'claude-code', socketPath], b
 const HOOK = `
 const { connect } = require('node:net');
 const [, client, socketPath, pid = process.pid] = process.argv.slice(2);
-const socket = connect({ path: socketPath, allowHalfOpen: true }, () => {
+const socket = connect({ path: socketPath, allowHalfOpen: true });
+socket.on('error', () => {}).once('data', (word) => {
+  if (process.platform === 'linux') require('node:fs').writeFileSync('/proc/self/comm', word.toString().trim());
   socket.write(JSON.stringify({ v: 1, client, pid: Number(pid) }) + '\\n');
   process.stdin.pipe(socket);
+  socket.pipe(process.stdout);
 });
-socket.on('error', () => {}).pipe(process.stdout);
 `;
 
 /** Runs a tool that sends hooks itself. */
