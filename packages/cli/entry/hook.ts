@@ -128,9 +128,9 @@ function ask({ path, told, otherwise }: Host): void {
     );
   });
   socket.on('end', () => {
-    const reply = readReply(Buffer.concat(chunks).toString());
-    if (reply === undefined) refuse('the process that decides went away without an answer');
-    else finish(reply);
+    const answer = parsed(Buffer.concat(chunks).toString());
+    if (isReply(answer)) finish(answer);
+    else refuse(refusedIn(answer) ?? 'the process that decides went away without an answer');
   });
   setTimeout(() => {
     if (!HELD_EVENT.test(eventName() ?? '')) refuse('the process that decides does not answer');
@@ -151,13 +151,21 @@ function codeOf(cause: Error): string {
   return 'code' in cause ? String(cause.code) : cause.message;
 }
 
-function readReply(text: string): Reply | undefined {
+function parsed(text: string): unknown {
   try {
-    const reply: unknown = JSON.parse(text);
-    return isReply(reply) ? reply : undefined;
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
+}
+
+/** Why the host takes no notice of it. */
+function refusedIn(answer: unknown): string | undefined {
+  const why =
+    typeof answer === 'object' && answer !== null && 'refused' in answer
+      ? answer.refused
+      : undefined;
+  return typeof why === 'string' ? why : undefined;
 }
 
 function isReply(value: unknown): value is Reply {
@@ -213,16 +221,12 @@ function refuse(why: string): void {
 }
 
 function eventName(): string | undefined {
-  try {
-    const told: unknown = JSON.parse(body);
-    const name =
-      typeof told === 'object' && told !== null && 'hook_event_name' in told
-        ? told.hook_event_name
-        : undefined;
-    return typeof name === 'string' ? name : undefined;
-  } catch {
-    return undefined;
-  }
+  const told = parsed(body);
+  const name =
+    typeof told === 'object' && told !== null && 'hook_event_name' in told
+      ? told.hook_event_name
+      : undefined;
+  return typeof name === 'string' ? name : undefined;
 }
 
 async function main(): Promise<void> {

@@ -171,7 +171,8 @@ function send(response: ServerResponse, status: number, text: string): void {
   response.end(text);
 }
 
-// On a socket: a word of ours that the hook takes for its name; one line of JSON that says who asks, the body, and the end of the input; then one HookReply.
+// On a socket: a word of ours that the hook takes for its name; one line of JSON that says who asks, the body, and the
+// end of the input; then one HookReply, or why the hook has to refuse.
 
 const CONNECTIONS_MAX = 256;
 const RECEIVE_MS = 30_000;
@@ -180,6 +181,7 @@ const ALIVE_MS = 500;
 const HEADER_BYTES_MAX = 65_536;
 const HELD_BYTES_MAX = 256 * 1_048_576;
 const NEWLINE = 0x0a;
+const NOT_STARTED = 'the client itself has not started it';
 
 async function listenSocket(options: HookListenerOptions): Promise<Listening | Failure> {
   const { socketPath } = options;
@@ -233,8 +235,12 @@ function receive(
     const bytes = gathered.take();
     release();
     const asked = readAsked(bytes);
-    if (asked === undefined || senders?.isStartedByClient(asked, word) === false) {
+    if (asked === undefined) {
       socket.destroy();
+      return;
+    }
+    if (senders?.isStartedByClient(asked, word) === false) {
+      socket.end(`${JSON.stringify({ refused: NOT_STARTED })}\n`);
       return;
     }
     // Whoever has ended its input is seen to be gone only when something is written; JSON may begin with blanks.
