@@ -4,7 +4,7 @@ import { nameVariants } from './name-variants.ts';
 const PLACE = { userHome: '/home/me', env: {}, isMentioned: () => false };
 
 describe('a name that every reader takes for the same', () => {
-  test.each(['src/main.ts', '/work/project/src/main-2.ts', 'README', '/etc'])('%s', (name) => {
+  test.each(['src/main.ts', '/srv/project/src/main-2.ts', 'README', '/etc'])('%s', (name) => {
     expect(nameVariants(name, PLACE)).toEqual([name]);
   });
 
@@ -19,10 +19,10 @@ describe('a name that a reader may take for another one', () => {
     ['/proc/self/cwd/policy.yaml', './policy.yaml'],
     ['/proc/self/root/etc/passwd', '/etc/passwd'],
     ['/dev/fd/3/policy.yaml', './policy.yaml'],
-    ['/work/a%2fb', '/work/a/b'],
-    ['/work/a/../b', '/work/b'],
+    ['/srv/a%2fb', '/srv/a/b'],
+    ['/srv/a/../b', '/srv/b'],
     ['~/notes', '/home/me/notes'],
-    ['/work/notes.', '/work/notes'],
+    ['/srv/notes.', '/srv/notes'],
   ])('%s may be %s', (name, other) => {
     expect(nameVariants(name, PLACE)).toContain(other);
   });
