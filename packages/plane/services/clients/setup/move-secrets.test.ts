@@ -412,7 +412,7 @@ describe.each(['gemini-cli', 'copilot-cli'])('variables without braces that %s e
       },
     );
     expect((await importMoving(options)).warnings).toEqual([]);
-    const words = [join(machine.folder, 'bin', 'x'), '--root=/work/hub'];
+    const words = [join(machine.folder, 'bin', 'x'), '--root=/srv/hub'];
     expect(await envOf(options, 'hub', { words })).toMatchObject({ env: given, problems: [] });
     expect((await envOf(options, 'hub', { words: [...words, 'more'] })).env).toEqual({});
   });
