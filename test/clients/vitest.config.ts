@@ -9,6 +9,8 @@ export default defineConfig({
     // A client waits as much as it works: one at a time leaves a core idle.
     maxWorkers: 2,
     isolate: false,
+    // They run beside other checks on a shared machine, and a client that waits too long gives up.
+    retry: 1,
     testTimeout: 180_000,
     hookTimeout: 60_000,
   },
