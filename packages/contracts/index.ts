@@ -52,6 +52,35 @@ export {
   API_STREAM_PROTOCOL,
 } from './api/endpoints.ts';
 export type {
+  ApiHintedCall,
+  ApiHints,
+  ApiHintsQuery,
+  ApiPromote,
+  ApiPromoted,
+} from './api/hint-endpoints.ts';
+export { API_HINTS_LIMIT } from './api/hint-endpoints.ts';
+export type {
+  ApiAcceptPins,
+  ApiPendingChange,
+  ApiPinsAccepted,
+  ApiPinsDiff,
+  ApiProbe,
+  ApiProbeWish,
+  ApiSecrets,
+  ApiSeenTool,
+  ApiSeriesQuery,
+  ApiServer,
+  ApiServerSeries,
+  ApiServers,
+  ApiServersQuery,
+  ApiServerTool,
+} from './api/server-endpoints.ts';
+export {
+  API_DEFINITION_LENGTH_MAX,
+  API_SERIES_BUCKETS,
+  API_SERVERS_LIMIT,
+} from './api/server-endpoints.ts';
+export type {
   AnyArgMatch,
   ArgsMatch,
   Bundle,

@@ -141,7 +141,7 @@ export const API_CALL = variant('kind', {
   turn: open({ ...CALL_FIELDS, ...TURN_FIELDS }),
 });
 
-const CALL_HINT = open({
+export const CALL_HINT = open({
   hint_text: required(words, 'What the agent should do instead.'),
   suggested_args_json: required(jsonText, 'Corrected arguments, as JSON.'),
   retry_advice: required(wordsOrNull, 'When and how to try again.'),

@@ -65,7 +65,7 @@ export const API_APPROVALS = open({
   cut,
 });
 
-const API_GRANT = open({
+export const API_GRANT = open({
   id: required(words, 'Its id.'),
   state: required(GRANT_STATE, 'What has become of it.'),
   covers: required(array(words), 'What it covers in words, exactly as it matches.'),

@@ -54,6 +54,31 @@ import {
   GRANTS_QUERY,
   REJECT_BODY,
 } from './approval-endpoints.ts';
+import {
+  API_HINTS,
+  API_PROMOTED,
+  type ApiHintsQuery,
+  type ApiPromote,
+  HINTS_QUERY,
+  PROMOTE_BODY,
+} from './hint-endpoints.ts';
+import {
+  ACCEPT_PINS_BODY,
+  API_ACCEPT_BYTES_MAX,
+  API_PINS_ACCEPTED,
+  API_PINS_DIFF,
+  API_SECRETS,
+  API_SERVER,
+  API_SERVER_SERIES,
+  API_SERVERS,
+  type ApiAcceptPins,
+  type ApiProbeWish,
+  type ApiSeriesQuery,
+  type ApiServersQuery,
+  PROBE_BODY,
+  SERIES_QUERY,
+  SERVERS_QUERY,
+} from './server-endpoints.ts';
 
 /** What a browser offers as the subprotocol of the stream, beside `bearer.TOKEN`. */
 export const API_STREAM_PROTOCOL = 'subluminal.v1';
@@ -216,6 +241,28 @@ export const API_ENDPOINTS = {
   },
   grants: endpoint<ApiGrantsQuery>('grants', API_GRANTS, GRANTS_QUERY),
   revoke: { ...endpoint('grants/{id}/revoke', API_REVOKED), input: input<unknown>(closed({})) },
+  servers: endpoint<ApiServersQuery>('servers', API_SERVERS, SERVERS_QUERY),
+  server: endpoint<ApiServersQuery>('servers/{server_name}', API_SERVER, SERVERS_QUERY),
+  serverSeries: endpoint<ApiSeriesQuery>(
+    'servers/{server_name}/series',
+    API_SERVER_SERIES,
+    SERIES_QUERY,
+  ),
+  pinsDiff: endpoint('pins/{server_name}/diff', API_PINS_DIFF),
+  pinsProbe: {
+    ...endpoint('pins/{server_name}/probe', API_PINS_DIFF),
+    input: input<ApiProbeWish>(PROBE_BODY),
+  },
+  pinsAccept: {
+    ...endpoint('pins/{server_name}/accept', API_PINS_ACCEPTED),
+    input: { ...input<ApiAcceptPins>(ACCEPT_PINS_BODY), bytesMax: API_ACCEPT_BYTES_MAX },
+  },
+  hints: endpoint<ApiHintsQuery>('hints', API_HINTS, HINTS_QUERY),
+  promoteHint: {
+    ...endpoint('hints/{run_id}/{call_id}/promote', API_PROMOTED),
+    input: input<ApiPromote>(PROMOTE_BODY),
+  },
+  secrets: endpoint('secrets', API_SECRETS),
   ingest: {
     ...endpoint<Infer<typeof INGEST_QUERY>>('ingest', API_TAKEN, INGEST_QUERY),
     body: { bytesMax: 8 * 1024 * 1024, linesMax: 5_000 },
