@@ -194,18 +194,13 @@ export {
   WHOAMI,
 } from './gateway/api-answers.ts';
 export type {
-  ExplainRequest,
+  GatewayAnswer,
   GatewayEndpoint,
   GatewayEndpointName,
-  RepoBindingPayload,
-  WebhookEvent,
 } from './gateway/api-endpoints.ts';
-export {
-  GATEWAY_ENDPOINTS,
-  parseExplainRequest,
-  parseRepoBinding,
-  WEBHOOK_EVENT,
-} from './gateway/api-endpoints.ts';
+export { GATEWAY_ENDPOINTS } from './gateway/api-endpoints.ts';
+export type { ExplainRequest, RepoBindingPayload, WebhookEvent } from './gateway/api-inputs.ts';
+export { parseExplainRequest, parseRepoBinding, WEBHOOK_EVENT } from './gateway/api-inputs.ts';
 export type {
   BudgetsFile,
   ConfigFileForm,

@@ -17,7 +17,7 @@ import {
   required,
   string,
 } from '../shape/shape.ts';
-import { WEBHOOK_EVENT } from './api-endpoints.ts';
+import { WEBHOOK_EVENT } from './api-inputs.ts';
 import { TRUST_TIER } from './model-decision.ts';
 
 const id = string({ lengthMax: 128 });
