@@ -81,6 +81,25 @@ export {
   API_SERVERS_LIMIT,
 } from './api/server-endpoints.ts';
 export type {
+  ApiKeyLogin,
+  ApiLoggedIn,
+  ApiLogin,
+  ApiLoginLink,
+  ApiLoginLinkWish,
+  ApiSession,
+  LedgerRole,
+} from './api/session.ts';
+export {
+  API_LOGGED_IN,
+  API_LOGGED_OUT,
+  API_SESSION,
+  KEY_LOGIN_BODY,
+  LEDGER_ROLE,
+  LOGIN_PATH,
+  PAGE_TOKEN_HEADER,
+  PAGE_TOKEN_PROTOCOL,
+} from './api/session.ts';
+export type {
   AnyArgMatch,
   ArgsMatch,
   Bundle,
@@ -125,6 +144,8 @@ export {
   ERROR_DATA,
   parseErrorData,
 } from './decision/decision.ts';
+export type { DecisionLook } from './decision/looks.ts';
+export { DECISION_LOOKS } from './decision/looks.ts';
 export type { ReasonCode } from './decision/reasons.ts';
 export { REASONS } from './decision/reasons.ts';
 export type { Era, RefusedCall } from './decision/refusal.ts';

@@ -79,8 +79,18 @@ import {
   SERIES_QUERY,
   SERVERS_QUERY,
 } from './server-endpoints.ts';
+import {
+  API_LOGGED_IN,
+  API_LOGGED_OUT,
+  API_LOGIN_LINK,
+  API_SESSION,
+  type ApiLogin,
+  type ApiLoginLinkWish,
+  LOGIN_BODY,
+  LOGIN_LINK_BODY,
+} from './session.ts';
 
-/** What a browser offers as the subprotocol of the stream, beside `bearer.TOKEN`. */
+/** What a browser offers as the subprotocol of the stream, beside `bearer.TOKEN` or `page.TOKEN`. */
 export const API_STREAM_PROTOCOL = 'subluminal.v1';
 /** The longest text that can be searched for. */
 const TEXT_LENGTH_MAX = 200;
@@ -196,6 +206,8 @@ export interface ApiEndpoint {
   readonly body?: { readonly bytesMax: number; readonly linesMax: number };
   /** One JSON object that is sent along, by POST; an endpoint with neither is asked by GET. */
   readonly input?: ApiInput<unknown>;
+  /** Who may ask; without it a viewer may GET, and POST is for the owner. `token` is the bearer token alone. */
+  readonly access?: 'anyone' | 'viewer' | 'token';
 }
 
 function query<T>(shape: ObjectShape): ApiQuery<T> {
@@ -218,6 +230,22 @@ function endpoint<T = unknown>(
 /** What each is for is in docs/reference/http-api.md; a test holds the two together. */
 export const API_ENDPOINTS = {
   health: endpoint('health', API_HEALTH),
+  session: endpoint('session', API_SESSION),
+  login: {
+    ...endpoint('login', API_LOGGED_IN),
+    input: input<ApiLogin>(LOGIN_BODY),
+    access: 'anyone',
+  },
+  logout: {
+    ...endpoint('logout', API_LOGGED_OUT),
+    input: input<unknown>(closed({})),
+    access: 'viewer',
+  },
+  loginLink: {
+    ...endpoint('login/link', API_LOGIN_LINK),
+    input: input<ApiLoginLinkWish>(LOGIN_LINK_BODY),
+    access: 'token',
+  },
   runs: endpoint<ApiRunsQuery>('runs', API_RUNS_PAGE, RUNS_QUERY),
   run: endpoint('runs/{run_id}', API_RUN),
   summary: endpoint('runs/{run_id}/summary', API_RUN_SUMMARY),

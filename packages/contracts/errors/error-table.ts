@@ -166,9 +166,14 @@ const ERRORS = {
   SUB_API_START: 'The HTTP API did not open.',
   SUB_API_HOST: 'The request was meant for another site.',
   SUB_API_TOKEN: 'The token is missing or wrong.',
+  SUB_API_LOGIN: 'The login link does not open the page.',
+  SUB_API_ROLE: 'The session may not do this.',
   SUB_API_REQUEST: 'The request is malformed.',
   SUB_API_NOT_FOUND: 'There is nothing at this address.',
   SUB_API_LIMIT: 'A limit of the API is reached.',
+  // The page.
+  SUB_UI_ADDRESS: 'The page has no address.',
+  SUB_UI_PAGES: 'The files of the page are missing or damaged.',
   // Model calls.
   SUB_WIRE_REQUEST: 'A model request cannot be read.',
   SUB_WIRE_ANSWER: 'The answer of a model provider cannot be read.',
@@ -239,7 +244,11 @@ const FIXES: { readonly [C in SubCode]?: string } = {
     'Choose another port, or leave it to the system with port 0; the API listens on 127.0.0.1 or ::1 only.',
   SUB_API_HOST: 'Use the address that `sub ledgerd` gives.',
   SUB_API_TOKEN:
-    'Send `Authorization: Bearer TOKEN`; a WebSocket may offer the protocols `subluminal.v1, bearer.TOKEN`.',
+    'Send `Authorization: Bearer TOKEN`; a WebSocket may offer the protocols `subluminal.v1, bearer.TOKEN`. For the page, run `sub ui`.',
+  SUB_API_LOGIN: 'Run `sub ui` for a new link; it works once, within two minutes.',
+  SUB_API_ROLE: 'Log in as the owner: `sub ui`.',
+  SUB_UI_ADDRESS: 'Set `ledger.http` to an address of this machine, and restart the daemon.',
+  SUB_UI_PAGES: 'Install the package again; in a clone, run `npm run build`.',
   SUB_API_REQUEST:
     'Correct the parameter that the message names; docs/reference/http-api.md lists them.',
   SUB_API_NOT_FOUND: 'Check the ids; what was pruned is gone.',
