@@ -47,21 +47,10 @@ import {
   API_VERDICT_BYTES_MAX,
   APPROVALS_QUERY,
   APPROVE_BODY,
-  type ApiApprovalsQuery,
-  type ApiApprove,
-  type ApiGrantsQuery,
-  type ApiReject,
   GRANTS_QUERY,
   REJECT_BODY,
 } from './approval-endpoints.ts';
-import {
-  API_HINTS,
-  API_PROMOTED,
-  type ApiHintsQuery,
-  type ApiPromote,
-  HINTS_QUERY,
-  PROMOTE_BODY,
-} from './hint-endpoints.ts';
+import { API_HINTS, API_PROMOTED, HINTS_QUERY, PROMOTE_BODY } from './hint-endpoints.ts';
 import {
   ACCEPT_PINS_BODY,
   API_ACCEPT_BYTES_MAX,
@@ -71,10 +60,6 @@ import {
   API_SERVER,
   API_SERVER_SERIES,
   API_SERVERS,
-  type ApiAcceptPins,
-  type ApiProbeWish,
-  type ApiSeriesQuery,
-  type ApiServersQuery,
   PROBE_BODY,
   SERIES_QUERY,
   SERVERS_QUERY,
@@ -84,8 +69,6 @@ import {
   API_LOGGED_OUT,
   API_LOGIN_LINK,
   API_SESSION,
-  type ApiLogin,
-  type ApiLoginLinkWish,
   LOGIN_BODY,
   LOGIN_LINK_BODY,
 } from './session.ts';
@@ -210,21 +193,28 @@ export interface ApiEndpoint {
   readonly access?: 'anyone' | 'viewer' | 'token';
 }
 
-function query<T>(shape: ObjectShape): ApiQuery<T> {
-  return { shape, parse: parserFor<T>(shape) };
+function query<S extends ObjectShape>(shape: S): ApiQuery<Infer<S>> {
+  return { shape, parse: parserFor<Infer<S>>(shape) };
 }
 
-function input<T>(shape: ObjectShape): ApiInput<T> {
-  return { bytesMax: API_VERDICT_BYTES_MAX, ...query<T>(shape) };
+function input<S extends ObjectShape>(shape: S): ApiInput<Infer<S>> {
+  return { bytesMax: API_VERDICT_BYTES_MAX, shape, parse: parserFor<Infer<S>>(shape) };
 }
 
-/** Answered with one JSON object, and without parameters unless a query is given. */
-function endpoint<T = unknown>(
+const NOTHING = closed({});
+
+/** Answered with one JSON object, and without parameters. The types of question and answer come from their shapes. */
+function endpoint<A extends ApiEndpoint['answer']>(path: string, answer: A) {
+  return search(path, answer, NOTHING);
+}
+
+/** The same with parameters. */
+function search<A extends ApiEndpoint['answer'], Q extends ObjectShape>(
   path: string,
-  answer: ApiEndpoint['answer'],
-  parameters: ObjectShape = closed({}),
+  answer: A,
+  parameters: Q,
 ) {
-  return { path: `/api/v1/${path}`, query: query<T>(parameters), kind: 'json', answer } as const;
+  return { path: `/api/v1/${path}`, query: query(parameters), kind: 'json', answer } as const;
 }
 
 /** What each is for is in docs/reference/http-api.md; a test holds the two together. */
@@ -233,73 +223,80 @@ export const API_ENDPOINTS = {
   session: endpoint('session', API_SESSION),
   login: {
     ...endpoint('login', API_LOGGED_IN),
-    input: input<ApiLogin>(LOGIN_BODY),
+    input: input(LOGIN_BODY),
     access: 'anyone',
   },
   logout: {
     ...endpoint('logout', API_LOGGED_OUT),
-    input: input<unknown>(closed({})),
+    input: input(NOTHING),
     access: 'viewer',
   },
   loginLink: {
     ...endpoint('login/link', API_LOGIN_LINK),
-    input: input<ApiLoginLinkWish>(LOGIN_LINK_BODY),
+    input: input(LOGIN_LINK_BODY),
     access: 'token',
   },
-  runs: endpoint<ApiRunsQuery>('runs', API_RUNS_PAGE, RUNS_QUERY),
+  runs: search('runs', API_RUNS_PAGE, RUNS_QUERY),
   run: endpoint('runs/{run_id}', API_RUN),
   summary: endpoint('runs/{run_id}/summary', API_RUN_SUMMARY),
   events: {
-    ...endpoint<ApiEventsQuery>('runs/{run_id}/events', API_EVENT_LINE, EVENTS_QUERY),
+    ...search('runs/{run_id}/events', API_EVENT_LINE, EVENTS_QUERY),
     kind: 'lines',
   },
-  calls: endpoint<ApiCallsQuery>('calls', API_CALLS_PAGE, CALLS_QUERY),
+  calls: search('calls', API_CALLS_PAGE, CALLS_QUERY),
   call: endpoint('calls/{run_id}/{call_id}', API_CALL_DETAIL),
-  stats: endpoint<ApiStatsQuery>('stats', API_STATS, STATS_QUERY),
-  policies: endpoint<ApiPoliciesQuery>('policies', API_POLICIES, POLICIES_QUERY),
-  approvals: endpoint<ApiApprovalsQuery>('approvals', API_APPROVALS, APPROVALS_QUERY),
+  stats: search('stats', API_STATS, STATS_QUERY),
+  policies: search('policies', API_POLICIES, POLICIES_QUERY),
+  approvals: search('approvals', API_APPROVALS, APPROVALS_QUERY),
   approval: endpoint('approvals/{id}', API_APPROVAL),
   approve: {
     ...endpoint('approvals/{id}/approve', API_DECIDED),
-    input: input<ApiApprove>(APPROVE_BODY),
+    input: input(APPROVE_BODY),
   },
   reject: {
     ...endpoint('approvals/{id}/reject', API_DECIDED),
-    input: input<ApiReject>(REJECT_BODY),
+    input: input(REJECT_BODY),
   },
-  grants: endpoint<ApiGrantsQuery>('grants', API_GRANTS, GRANTS_QUERY),
-  revoke: { ...endpoint('grants/{id}/revoke', API_REVOKED), input: input<unknown>(closed({})) },
-  servers: endpoint<ApiServersQuery>('servers', API_SERVERS, SERVERS_QUERY),
-  server: endpoint<ApiServersQuery>('servers/{server_name}', API_SERVER, SERVERS_QUERY),
-  serverSeries: endpoint<ApiSeriesQuery>(
-    'servers/{server_name}/series',
-    API_SERVER_SERIES,
-    SERIES_QUERY,
-  ),
+  grants: search('grants', API_GRANTS, GRANTS_QUERY),
+  revoke: { ...endpoint('grants/{id}/revoke', API_REVOKED), input: input(NOTHING) },
+  servers: search('servers', API_SERVERS, SERVERS_QUERY),
+  server: search('servers/{server_name}', API_SERVER, SERVERS_QUERY),
+  serverSeries: search('servers/{server_name}/series', API_SERVER_SERIES, SERIES_QUERY),
   pinsDiff: endpoint('pins/{server_name}/diff', API_PINS_DIFF),
   pinsProbe: {
     ...endpoint('pins/{server_name}/probe', API_PINS_DIFF),
-    input: input<ApiProbeWish>(PROBE_BODY),
+    input: input(PROBE_BODY),
   },
   pinsAccept: {
     ...endpoint('pins/{server_name}/accept', API_PINS_ACCEPTED),
-    input: { ...input<ApiAcceptPins>(ACCEPT_PINS_BODY), bytesMax: API_ACCEPT_BYTES_MAX },
+    input: { ...input(ACCEPT_PINS_BODY), bytesMax: API_ACCEPT_BYTES_MAX },
   },
-  hints: endpoint<ApiHintsQuery>('hints', API_HINTS, HINTS_QUERY),
+  hints: search('hints', API_HINTS, HINTS_QUERY),
   promoteHint: {
     ...endpoint('hints/{run_id}/{call_id}/promote', API_PROMOTED),
-    input: input<ApiPromote>(PROMOTE_BODY),
+    input: input(PROMOTE_BODY),
   },
   secrets: endpoint('secrets', API_SECRETS),
   ingest: {
-    ...endpoint<Infer<typeof INGEST_QUERY>>('ingest', API_TAKEN, INGEST_QUERY),
+    ...search('ingest', API_TAKEN, INGEST_QUERY),
     body: { bytesMax: 8 * 1024 * 1024, linesMax: 5_000 },
   },
   stream: {
-    ...endpoint<ApiStreamQuery>('stream', API_STREAM_MESSAGE, STREAM_QUERY),
+    ...search('stream', API_STREAM_MESSAGE, STREAM_QUERY),
     kind: 'stream',
   },
 } as const satisfies { readonly [name: string]: ApiEndpoint };
+
+export type ApiEndpointName = keyof typeof API_ENDPOINTS;
+/** What an endpoint answers, takes as parameters, and takes as its body. */
+export type ApiAnswerOf<N extends ApiEndpointName> = Infer<(typeof API_ENDPOINTS)[N]['answer']>;
+export type ApiQueryOf<N extends ApiEndpointName> =
+  (typeof API_ENDPOINTS)[N]['query'] extends ApiQuery<infer Q> ? Q : never;
+export type ApiBodyOf<N extends ApiEndpointName> = (typeof API_ENDPOINTS)[N] extends {
+  readonly input: ApiInput<infer B>;
+}
+  ? B
+  : never;
 
 export type ApiHealth = Infer<typeof API_HEALTH>;
 export type ApiRun = Infer<typeof API_RUN>;
