@@ -224,7 +224,13 @@ export type {
   GatewayEndpointName,
 } from './gateway/api-endpoints.ts';
 export { GATEWAY_ENDPOINTS } from './gateway/api-endpoints.ts';
-export type { ExplainRequest, RepoBindingPayload, WebhookEvent } from './gateway/api-inputs.ts';
+export type {
+  CostBucket,
+  CostDimension,
+  ExplainRequest,
+  RepoBindingPayload,
+  WebhookEvent,
+} from './gateway/api-inputs.ts';
 export { parseExplainRequest, parseRepoBinding, WEBHOOK_EVENT } from './gateway/api-inputs.ts';
 export type {
   BudgetsFile,

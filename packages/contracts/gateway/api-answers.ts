@@ -60,6 +60,17 @@ export const INVITE = open({
   expires_at_ms: required(timeMs, 'When it ends.'),
 });
 
+const OPEN_INVITE = open({
+  id: required(text, 'Names the invite; nobody can use it as one.'),
+  user_id: required(text, 'Who is invited.'),
+  role: required(GATEWAY_ROLE, 'What they will be.'),
+  created_by: required(text, 'Who invites.'),
+  expires_at_ms: required(timeMs, 'When it ends.'),
+});
+export const OPEN_INVITES = open({
+  invites: required(array(OPEN_INVITE), 'Those that nobody has used yet, the first to end first.'),
+});
+
 export const GATEWAY_USER = open({
   user_id: required(text, 'The user.'),
   role: required(GATEWAY_ROLE, 'What they may do.'),
@@ -141,24 +152,27 @@ const ROUTING_EVENT = open({
 });
 export const ROUTING_RECENT = open({ rows: required(array(ROUTING_EVENT), 'Newest first.') });
 
+const BUDGET_FIELDS = {
+  scope: required(oneOf('team_month', 'user_day', 'run'), 'What the limit is for.'),
+  key: required(text, 'The team, the user or the run.'),
+  period: required(text, 'The month or the day, in UTC.'),
+  cap_micros: required(micros, 'The most that may be spent.'),
+  soft_micros: required(micros, 'From here on it warns.'),
+  used_micros: required(micros, 'What was spent.'),
+  reserved_micros: required(micros, 'What calls under way may spend.'),
+  on_exceeded: required(oneOf('refuse', 'require_approval', 'warn'), 'What happens then.'),
+  is_soft_hit: required(boolean(), 'Whether it warns now.'),
+  is_hard_hit: required(boolean(), 'Whether nothing is left.'),
+} as const;
 export const BUDGET_STATES = open({
+  budgets: required(array(open(BUDGET_FIELDS)), 'The limits that hold for the user.'),
+});
+export const ALL_BUDGETS = open({
   budgets: required(
-    array(
-      open({
-        scope: required(oneOf('team_month', 'user_day', 'run'), 'What the limit is for.'),
-        key: required(text, 'The team, the user or the run.'),
-        period: required(text, 'The month or the day, in UTC.'),
-        cap_micros: required(micros, 'The most that may be spent.'),
-        soft_micros: required(micros, 'From here on it warns.'),
-        used_micros: required(micros, 'What was spent.'),
-        reserved_micros: required(micros, 'What calls under way may spend.'),
-        on_exceeded: required(oneOf('refuse', 'require_approval', 'warn'), 'What happens then.'),
-        is_soft_hit: required(boolean(), 'Whether it warns now.'),
-        is_hard_hit: required(boolean(), 'Whether nothing is left.'),
-      }),
-    ),
-    'The limits that hold for the user.',
+    array(open({ ...BUDGET_FIELDS, name: required(nullable(text), 'What people call a team.') })),
+    'The nearest to its cap first.',
   ),
+  left_out: required(count, 'Limits of further users, which were not looked at.'),
 });
 
 const AUDIT_EVENT = open({

@@ -4,6 +4,7 @@ import type { ApiInput, ApiQuery } from '../api/endpoints.ts';
 import { parserFor } from '../shape/check.ts';
 import { closed, type Infer, type ObjectShape } from '../shape/shape.ts';
 import {
+  ALL_BUDGETS,
   API_KEYS,
   APPROVAL_RESOLVED,
   AUDIT_PAGE,
@@ -20,6 +21,7 @@ import {
   INVITE,
   NEW_API_KEY,
   ONBOARDED,
+  OPEN_INVITES,
   POLICY_CURRENT,
   POLICY_EXPLAINED,
   POLICY_RELOADED,
@@ -35,6 +37,7 @@ import {
   WHOAMI,
 } from './api-answers.ts';
 import {
+  ALL_BUDGETS_QUERY,
   AUDIT_QUERY,
   BIND_BODY,
   BUDGET_QUERY,
@@ -131,6 +134,11 @@ export const GATEWAY_ENDPOINTS = {
     role: platformAdmin,
     body: INVITE_BODY,
   }),
+  invites: get('admin/invites', OPEN_INVITES, { summary: 'List invites', role: platformAdmin }),
+  removeInvite: {
+    ...get('admin/invites/{id}', CHANGED, { summary: 'Take an invite back', role: platformAdmin }),
+    method: 'DELETE',
+  },
   users: get('admin/users', GATEWAY_USERS, { summary: 'List users', role: platformAdmin }),
   setRole: post('admin/users/{id}/role', GATEWAY_USER, {
     summary: 'Change the role of a user',
@@ -161,6 +169,11 @@ export const GATEWAY_ENDPOINTS = {
     summary: 'Show budgets and what is left of them',
     role: developer,
     query: BUDGET_QUERY,
+  }),
+  budgets: search('budgets', ALL_BUDGETS, {
+    summary: 'Show the budgets of all whom you may see',
+    role: developer,
+    query: ALL_BUDGETS_QUERY,
   }),
   auditSearch: search('audit/search', AUDIT_PAGE, {
     summary: 'Search the audit',

@@ -42,12 +42,25 @@ const RANGE = {
   to: optional(time, 'Before this time.'),
 } as const;
 
+const COST_DIMENSION = oneOf(
+  'team',
+  'user',
+  'repo',
+  'model',
+  'provider',
+  'task_type',
+  'policy_rule',
+);
+export type CostDimension = Infer<typeof COST_DIMENSION>;
+const COST_BUCKET = oneOf('hour', 'day', 'week', 'month');
+export type CostBucket = Infer<typeof COST_BUCKET>;
+
 export const COST_SUMMARY_QUERY = closed({
-  dim: required(
-    oneOf('team', 'user', 'repo', 'model', 'provider', 'task_type', 'policy_rule'),
-    'What is summed by.',
+  dim: required(COST_DIMENSION, 'What is summed by.'),
+  group_by: optional(
+    COST_BUCKET,
+    'Buckets of time; without it there is one. Hours of 7 days at most.',
   ),
-  group_by: optional(oneOf('day', 'week', 'month'), 'Buckets of time; without it there is one.'),
   ...RANGE,
   team_id: optional(id, 'Only this team.'),
   user_id: optional(id, 'Only this user.'),
@@ -61,6 +74,7 @@ export const ROUTING_QUERY = closed({ team_id: optional(id, 'Only this team.'), 
 export const BUDGET_QUERY = closed({
   user_id: optional(id, 'Of this user; without it, of the caller.'),
 });
+export const ALL_BUDGETS_QUERY = closed({ team_id: optional(id, 'Only this team.'), limit });
 export const AUDIT_QUERY = closed({
   trace_id: optional(id, 'Only this trace.'),
   user_id: optional(id, 'Only this user.'),

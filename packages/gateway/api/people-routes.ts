@@ -13,6 +13,7 @@ const INVITE_HOURS = 168;
 
 export function addPeopleRoutes(routes: Routes, options: GatewayApiOptions): void {
   addOwnKeys(routes, options);
+  addInvites(routes, options);
   addUsers(routes, options);
   addExchanges(routes, options);
 }
@@ -66,22 +67,13 @@ function newKeyAnswer({ id, key, last4, name, createdMs }: NewKey) {
 }
 
 function addUsers(routes: Routes, options: GatewayApiOptions): void {
-  const { store, authenticator, onboarding, config, tenantId, nowMs } = options;
-  const { invite, users, setRole, revokeAll } = GATEWAY_ENDPOINTS;
+  const { store, authenticator, config, tenantId, nowMs } = options;
+  const { users, setRole, revokeAll } = GATEWAY_ENDPOINTS;
   const userAnswer = ({ userId, role, createdMs }: UserRow) => {
     const teamId = config().teamOf(userId) ?? UNASSIGNED_TEAM;
     const person = personAnswer(config(), { userId, teamId });
     return { user_id: userId, role, ...person, created_at_ms: createdMs };
   };
-  routes.addInput(invite, async ({ caller, traceId }, body) => {
-    const { user_id: userId, role, expires_in_hours: hours = INVITE_HOURS } = body;
-    const lifetimeMs = hours * HOUR_MS;
-    const request = { userId, role, createdBy: caller.userId, lifetimeMs };
-    const { token, expiresMs } = await onboarding.invite(request);
-    const detail = { user_id: userId, role, expires_at_ms: expiresMs };
-    await recordEvent(options, { traceId, caller, eventType: 'invite_created', detail });
-    return { invite_token: token, user_id: userId, role, expires_at_ms: expiresMs };
-  });
   routes.add(users, async () => ({ users: (await store.people.users(tenantId)).map(userAnswer) }));
   routes.addInput(setRole, async ({ caller, traceId, ids: { id = '' } }, { role }) => {
     const all = await store.people.users(tenantId);
@@ -103,6 +95,38 @@ function addUsers(routes: Routes, options: GatewayApiOptions): void {
     const detail = { user_id: id, revoked };
     await recordEvent(options, { traceId, caller, eventType: 'keys_revoked', detail });
     return { revoked };
+  });
+}
+
+function addInvites(routes: Routes, options: GatewayApiOptions): void {
+  const { store, onboarding, tenantId, nowMs } = options;
+  const { invite, invites, removeInvite } = GATEWAY_ENDPOINTS;
+  routes.addInput(invite, async ({ caller, traceId }, body) => {
+    const { user_id: userId, role, expires_in_hours: hours = INVITE_HOURS } = body;
+    const lifetimeMs = hours * HOUR_MS;
+    const request = { userId, role, createdBy: caller.userId, lifetimeMs };
+    const { token, expiresMs } = await onboarding.invite(request);
+    const detail = { user_id: userId, role, expires_at_ms: expiresMs };
+    await recordEvent(options, { traceId, caller, eventType: 'invite_created', detail });
+    return { invite_token: token, user_id: userId, role, expires_at_ms: expiresMs };
+  });
+  routes.add(invites, async () => {
+    const rows = await store.people.openInvites(tenantId, nowMs());
+    return {
+      invites: rows.map(({ tokenHash: id, userId, role, createdBy, expiresMs }) => {
+        return { id, user_id: userId, role, created_by: createdBy, expires_at_ms: expiresMs };
+      }),
+    };
+  });
+  routes.add(removeInvite, async ({ caller, traceId, ids: { id = '' } }) => {
+    const open = await store.people.openInvites(tenantId, nowMs());
+    const found = open.find(({ tokenHash }) => tokenHash === id);
+    if (found === undefined) return NOT_FOUND;
+    const changed = await store.people.removeInvite(tenantId, id);
+    const detail = { user_id: found.userId, role: found.role };
+    const event = { traceId, caller, eventType: 'invite_removed', detail };
+    if (changed) await recordEvent(options, event);
+    return { changed };
   });
 }
 

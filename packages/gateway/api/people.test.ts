@@ -91,6 +91,52 @@ describe('the setup token', () => {
 });
 
 describe('an invite', () => {
+  it('is listed without its token until it is used, and can be taken back', async () => {
+    const gateway = await LiveGateway.open();
+    const root = await gateway.user('root', 'platform_admin');
+    const ask = (path: string, method = 'GET') => gateway.ask(path, { key: root, method });
+    const made = async (userId: string) => {
+      const body = { user_id: userId, role: 'developer', expires_in_hours: 1 };
+      const answer = await gateway.ask('/api/v1/admin/invites', { key: root, body });
+      return answer.field('invite_token');
+    };
+    const exchange = (token: string) =>
+      gateway.ask('/api/v1/lp/exchange-invite', {
+        body: { invite_token: token, machine_id: 'm1' },
+      });
+    const [carl, dora] = [await made('carl'), await made('dora')];
+    const listed = async () => {
+      const { text, json } = await ask('/api/v1/admin/invites');
+      for (const token of [carl, dora]) expect(text).not.toContain(token);
+      return (json as { invites: { id: string; user_id: string }[] }).invites;
+    };
+    const before = await listed();
+    expect(before).toEqual(
+      expect.arrayContaining(
+        ['carl', 'dora'].map((user_id) => {
+          const expires_at_ms = gateway.nowMs + 3_600_000;
+          const id = expect.any(String) as string;
+          return { id, user_id, role: 'developer', created_by: 'root', expires_at_ms };
+        }),
+      ),
+    );
+    expect((await exchange(carl)).status).toBe(200);
+    const [left, ...others] = await listed();
+    expect([left?.user_id, others]).toEqual(['dora', []]);
+    const used = before.find(({ user_id }) => user_id === 'carl');
+    expect((await ask(`/api/v1/admin/invites/${used?.id}`, 'DELETE')).status).toBe(404);
+    const back = await ask(`/api/v1/admin/invites/${left?.id}`, 'DELETE');
+    expect(back.json).toEqual({ changed: true });
+    expect(await listed()).toEqual([]);
+    expect((await exchange(dora)).status).toBe(403);
+    const [event] = await gateway.store.records.audit({
+      tenantId: TENANT,
+      eventType: 'invite_removed',
+      limit: 1,
+    });
+    expect(event).toMatchObject({ userId: 'root', detail: { user_id: 'dora' } });
+  });
+
   it('makes a user of its role, once, and before it expires', async () => {
     verifies('R-9');
     const gateway = await LiveGateway.open();

@@ -8,10 +8,10 @@ import {
   NOT_FOUND,
 } from '@subluminal/plane/api/http-failure';
 import { UNASSIGNED_TEAM } from '../auth/index.ts';
-import type { CostRow, TraceRecord } from '../store/types.ts';
+import type { BudgetLimit, BudgetState, CostRow, TraceRecord } from '../store/types.ts';
 import { auditEvent, budgetAnswer, centsOf, costAttempt, routingEvent } from './record-answers.ts';
 import type { Routes } from './routes.ts';
-import { maySee, roleFailure, scopeFor } from './scope.ts';
+import { maySee, roleFailure, type Scope, scopeFor } from './scope.ts';
 import type { GatewayApiOptions } from './types.ts';
 
 const PAGE_LIMIT = 50;
@@ -21,11 +21,15 @@ const CURSOR = /^\d{1,15}$/;
 const DAY_MS = 24 * 3_600_000;
 /** What a summary covers when it is not said. */
 const SUMMARY_DAYS = 30;
+/** Hours are summed up from the events themselves. */
+const HOURLY_DAYS_MAX = 7;
+/** Limits that are looked at for one answer, those of teams first. */
+const LIMITS_MAX = 2_000;
 
 export function addRecordRoutes(routes: Routes, options: GatewayApiOptions): void {
   addCosts(routes, options);
   addRouting(routes, options);
-  addBudget(routes, options);
+  addBudgets(routes, options);
   addAudit(routes, options);
 }
 
@@ -36,7 +40,12 @@ function addCosts(routes: Routes, { store, config, nowMs }: GatewayApiOptions): 
     if (isHttpFailure(scope)) return scope;
     const range = timeRange(query);
     if (isHttpFailure(range)) return range;
-    const { toMs = nowMs(), fromMs = toMs - SUMMARY_DAYS * DAY_MS } = range;
+    const isHourly = query.group_by === 'hour';
+    const days = isHourly ? 1 : SUMMARY_DAYS;
+    const { toMs = nowMs(), fromMs = toMs - days * DAY_MS } = range;
+    if (isHourly && toMs - fromMs > HOURLY_DAYS_MAX * DAY_MS) {
+      return badRequest(`By hours you get at most ${HOURLY_DAYS_MAX} days; give \`from\`.`);
+    }
     const sums = await store.records.costs({
       tenantId: caller.tenantId,
       by: query.dim,
@@ -102,8 +111,10 @@ function addRouting(routes: Routes, { store }: GatewayApiOptions): void {
   });
 }
 
-function addBudget(routes: Routes, { store, config, nowMs }: GatewayApiOptions): void {
-  routes.add(GATEWAY_ENDPOINTS.budget, async ({ caller, query }) => {
+function addBudgets(routes: Routes, options: GatewayApiOptions): void {
+  const { store, config, nowMs } = options;
+  const { budget, budgets } = GATEWAY_ENDPOINTS;
+  routes.add(budget, async ({ caller, query }) => {
     const userId = query.user_id ?? caller.userId;
     const teamId = config().teamOf(userId) ?? UNASSIGNED_TEAM;
     if (!maySee(caller, { userId, teamId })) return roleFailure('You may see your own budgets.');
@@ -111,6 +122,52 @@ function addBudget(routes: Routes, { store, config, nowMs }: GatewayApiOptions):
     const states = await store.budgets.states(caller.tenantId, limits);
     return { budgets: states.map(budgetAnswer) };
   });
+  routes.add(budgets, async ({ caller, query }) => {
+    const scope = scopeFor(caller, query);
+    if (isHttpFailure(scope)) return scope;
+    const all = await limitsOf(options, caller, scope);
+    const states = await store.budgets.states(caller.tenantId, all.slice(0, LIMITS_MAX));
+    const nearest = states.toSorted((one, other) => shareOf(other) - shareOf(one));
+    const { teamName } = config();
+    return {
+      budgets: nearest.slice(0, query.limit ?? PAGE_LIMIT).map((state) => {
+        const { scope: kind, key } = state.limit;
+        return { ...budgetAnswer(state), name: kind === 'team_month' ? teamName(key) : null };
+      }),
+      left_out: Math.max(0, all.length - LIMITS_MAX),
+    };
+  });
+}
+
+/** The limits of everyone in a scope, each once: those of teams, then those of users. */
+async function limitsOf(
+  { store, config, nowMs }: GatewayApiOptions,
+  caller: Caller,
+  { userId, teamId }: Scope,
+): Promise<readonly BudgetLimit[]> {
+  const { teams, teamOf, limitsFor } = config();
+  const users = (await store.people.users(caller.tenantId)).map((user) => {
+    return { userId: user.userId, teamId: teamOf(user.userId) ?? UNASSIGNED_TEAM };
+  });
+  // A team without users has a budget as well.
+  const empty = userId === undefined ? teams.map((id) => ({ userId: '', teamId: id })) : [];
+  const seen = [...empty, ...users].filter(
+    (one) =>
+      (teamId === undefined || one.teamId === teamId) &&
+      (userId === undefined || one.userId === userId),
+  );
+  const limits = seen.flatMap((one) =>
+    limitsFor({ ...one, nowMs: nowMs() }).filter(({ key }) => key !== ''),
+  );
+  const byKey = new Map(limits.map((limit) => [`${limit.scope} ${limit.key}`, limit]));
+  const each = [...byKey.values()];
+  const ofTeams = each.filter(({ scope }) => scope === 'team_month');
+  return [...ofTeams, ...each.filter(({ scope }) => scope !== 'team_month')];
+}
+
+/** How much of a limit is gone. */
+function shareOf({ limit, usedMicros, reservedMicros }: BudgetState): number {
+  return (usedMicros + reservedMicros) / Math.max(1, limit.capMicros);
 }
 
 function addAudit(routes: Routes, { store }: GatewayApiOptions): void {

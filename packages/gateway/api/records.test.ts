@@ -53,6 +53,16 @@ describe('cost', () => {
     expect(rows.map((row) => String(row['dim_value'])).toSorted()).toEqual(expected);
   });
 
+  it('falls into hours, of a week at most', async () => {
+    const { ask } = await filled();
+    const hours = '/api/v1/cost/summary?dim=user&group_by=hour';
+    const week = await ask('ann', `${hours}&from=2026-11-13&to=2026-11-20`);
+    expect(rowsOf(week.json, 'rows')).toMatchObject([{ bucket: '2026-11-17T12:00:00Z' }]);
+    const long = await ask('ann', `${hours}&from=2026-11-13&to=2026-11-20T00:01:00Z`);
+    expect(long).toMatchObject({ status: 400, json: { error: { code: 'SUB_API_REQUEST' } } });
+    expect((await ask('ann', hours)).status).toBe(200);
+  });
+
   it('is summed in micro-dollars, with cents and failures beside it', async () => {
     const { ask } = await filled();
     expect((await ask('ann', `${at}&group_by=month`)).json).toEqual({
@@ -93,7 +103,7 @@ describe('cost', () => {
   it.each([
     '',
     'dim=prompt',
-    'dim=user&group_by=hour',
+    'dim=user&group_by=minute',
     'dim=user&from=yesterday',
     'dim=user&from=2026-11-01T99:99:99Z',
     'dim=user&dim=team',
@@ -173,6 +183,66 @@ describe('budgets', () => {
     expect((await ask('lead', '/api/v1/budget?user_id=bob')).status).toBe(403);
     expect((await ask('stray', '/api/v1/budget?user_id=eve')).status).toBe(403);
     expect((await ask('root', '/api/v1/budget?user_id=bob')).status).toBe(200);
+  });
+});
+
+describe('all budgets', () => {
+  /** Of `ann` a part is used and a part reserved; `bob` has none of his own left. */
+  async function spent() {
+    const { gateway, ask } = await filled();
+    await gateway.user('bob');
+    const limit = { capMicros: 1_000_000, softMicros: 800_000, onExceeded: 'refuse' } as const;
+    const reserve = async (userId: string, estimateMicros: number) => {
+      const teamId = TEAMS[userId] ?? '';
+      const id = gateway.newId();
+      await gateway.store.budgets.reserve({
+        id,
+        traceId: id,
+        caller: { tenantId: TENANT, userId, teamId, role: 'developer', keyId: 'k' },
+        estimateMicros,
+        limits: [
+          { ...limit, scope: 'team_month', key: teamId, period: '2026-11' },
+          { ...limit, scope: 'user_day', key: userId, period: '2026-11-17' },
+        ],
+        nowMs: NOON_MS,
+      });
+      return id;
+    };
+    const settled = await reserve('ann', 300_000);
+    const settlement = { kind: 'commit', reservationId: settled, actualMicros: 250_000 } as const;
+    await gateway.store.records.write(sampleRecord({ settlement }));
+    await reserve('ann', 100_000);
+    await reserve('bob', 1_000_000);
+    const keysOf = async (userId: string, query = '') => {
+      const rows = rowsOf((await ask(userId, `/api/v1/budgets${query}`)).json, 'budgets');
+      return rows.map((row) => `${String(row['scope'])} ${String(row['key'])}`);
+    };
+    return { ask, keysOf };
+  }
+
+  it('come the nearest to its cap first, used and reserved apart, with the name of a team', async () => {
+    const { ask } = await spent();
+    const { json } = await ask('root', '/api/v1/budgets?team_id=core&limit=2');
+    const parts = { used_micros: 250_000, reserved_micros: 100_000, is_hard_hit: false };
+    expect(json).toMatchObject({
+      budgets: [
+        { scope: 'team_month', key: 'core', name: 'Core systems', ...parts },
+        { scope: 'user_day', key: 'ann', name: null, ...parts },
+      ],
+      left_out: 0,
+    });
+  });
+
+  it('are those that the role may see, teams without users among them', async () => {
+    const { ask, keysOf } = await spent();
+    const own = ['team_month core', 'user_day ann'];
+    expect(await keysOf('ann')).toEqual(own);
+    expect(await keysOf('lead')).toEqual([...own, 'user_day lead']);
+    expect(await keysOf('stray')).toEqual(['team_month unassigned', 'user_day stray']);
+    const all = await keysOf('root');
+    expect(all.slice(0, 4)).toEqual(['team_month web', 'user_day bob', ...own]);
+    expect(all).toContain('team_month platform');
+    expect((await ask('lead', '/api/v1/budgets?team_id=web')).status).toBe(403);
   });
 });
 

@@ -35,6 +35,8 @@ export interface ApiConfig {
   readonly endpoints: readonly Endpoint[];
   readonly teamOf: (userId: string) => string | undefined;
   readonly emailOf: (userId: string) => string | null;
+  /** The teams that the configuration has. */
+  readonly teams: readonly string[];
   /** What people call a team. */
   readonly teamName: (teamId: string) => string | null;
   /** The limits that hold for a user, without those of a run. */

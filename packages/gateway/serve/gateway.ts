@@ -337,6 +337,7 @@ function apiConfig(config: GatewayConfig, teamOf: (userId: string) => string | u
     endpoints: [...config.endpoints.values()],
     teamOf,
     emailOf: (userId: string) => config.identity.users.get(userId)?.email ?? null,
+    teams: [...config.identity.teams.keys()],
     teamName: (teamId: string) => config.identity.teams.get(teamId)?.name ?? null,
     limitsFor: (user: {
       readonly userId: string;

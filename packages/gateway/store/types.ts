@@ -1,6 +1,6 @@
 // What the gateway keeps, and what it asks of its store. SQLite and Postgres implement the same interface, and
 // one suite of tests runs on both.
-import type { JsonObject } from '@subluminal/contracts';
+import type { CostBucket, CostDimension, JsonObject } from '@subluminal/contracts';
 import type { Caller } from '@subluminal/core/routing';
 
 export interface GatewayStore {
@@ -69,6 +69,10 @@ export interface PeopleStore {
   takeSetupToken(hash: string, admin: FirstAdmin): Promise<boolean>;
   addInvite(invite: InviteRow): Promise<void>;
   takeInvite(tokenHash: string, nowMs: number): Promise<InviteRow | undefined>;
+  /** Those that can still be used, the first to end first. */
+  openInvites(tenantId: string, nowMs: number): Promise<readonly InviteRow[]>;
+  /** Whether nobody had used it. */
+  removeInvite(tenantId: string, tokenHash: string): Promise<boolean>;
   addBinding(binding: BindingRow): Promise<void>;
   binding(tenantId: string, repoId: string, machineId: string): Promise<BindingRow | undefined>;
 }
@@ -227,19 +231,10 @@ export interface TurnRecord {
   readonly raw: RawRow | null;
 }
 
-export type CostDimension =
-  | 'team'
-  | 'user'
-  | 'repo'
-  | 'model'
-  | 'provider'
-  | 'task_type'
-  | 'policy_rule';
-
 export interface CostQuery {
   readonly tenantId: string;
   readonly by: CostDimension;
-  readonly every: 'day' | 'week' | 'month' | null;
+  readonly every: CostBucket | null;
   readonly fromMs: number;
   readonly toMs: number;
   readonly teamId?: string;
@@ -248,7 +243,7 @@ export interface CostQuery {
 }
 
 export interface CostSum {
-  /** The first day of the bucket; empty when the whole time is one. */
+  /** The first day of the bucket, or the beginning of the hour; empty when the whole time is one. */
   readonly bucket: string;
   readonly value: string;
   readonly costMicros: number;

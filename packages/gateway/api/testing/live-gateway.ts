@@ -214,6 +214,7 @@ export class LiveGateway {
       endpoints: [],
       teamOf: (userId) => TEAMS[userId],
       emailOf: (userId) => (userId === 'ann' ? 'ann@example.com' : null),
+      teams: ['core', 'platform', 'web'],
       teamName: (teamId) => (teamId === 'core' ? 'Core systems' : null),
       limitsFor: ({ userId, teamId }) => [
         limit({ scope: 'team_month', key: teamId, period: '2026-11' }),

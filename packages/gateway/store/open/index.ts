@@ -9,7 +9,6 @@ export type {
   BudgetLimit,
   BudgetState,
   BudgetStore,
-  CostDimension,
   CostQuery,
   CostRow,
   CostSum,

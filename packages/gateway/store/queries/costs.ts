@@ -1,8 +1,9 @@
 // Sums of costs: whole days from the daily sums, the rest of a day from the events.
+import type { CostBucket, CostDimension } from '@subluminal/contracts';
 import { type RawBuilder, sql } from 'kysely';
 import { DAY_MS } from '../record-columns.ts';
 import type { StoreQueries } from '../tables.ts';
-import type { CostDimension, CostQuery, CostRow, CostSum } from '../types.ts';
+import type { CostQuery, CostRow, CostSum } from '../types.ts';
 
 const DIMENSION_COLUMNS = {
   team: 'teamId',
@@ -18,7 +19,8 @@ const DIMENSION_COLUMNS = {
 interface SumSource {
   readonly table: 'cost_daily' | 'cost_event';
   readonly time: RawBuilder<unknown>;
-  readonly day: RawBuilder<unknown>;
+  /** The day that a row counts for, or the hour, since 1970. */
+  readonly unit: RawBuilder<unknown>;
   readonly requests: RawBuilder<unknown>;
   readonly failed: RawBuilder<unknown>;
 }
@@ -26,20 +28,26 @@ interface SumSource {
 const DAILY: SumSource = {
   table: 'cost_daily',
   time: sql.ref('day'),
-  day: sql.ref('day'),
+  unit: sql.ref('day'),
   requests: sql`sum(requests)`,
   failed: sql`sum(failed)`,
 };
+const HOUR_MS = 3_600_000;
 const EVENTS: SumSource = {
   table: 'cost_event',
   time: sql.ref('eventMs'),
-  day: sql`event_ms / ${sql.lit(DAY_MS)}`,
+  unit: sql`event_ms / ${sql.lit(DAY_MS)}`,
   requests: sql`count(*)`,
   failed: sql`sum(case when is_success then 0 else 1 end)`,
 };
+const HOURS: SumSource = { ...EVENTS, unit: sql`event_ms / ${sql.lit(HOUR_MS)}` };
 
 export async function sumCosts(db: StoreQueries, query: CostQuery): Promise<readonly CostSum[]> {
-  const { fromMs, toMs } = query;
+  const { fromMs, toMs, every } = query;
+  if (every === 'hour') {
+    const hours = await readSums(db, query, { source: HOURS, from: fromMs, to: toMs });
+    return inBuckets(hours, every);
+  }
   const firstDay = Math.ceil(fromMs / DAY_MS);
   const endDay = Math.floor(toMs / DAY_MS);
   const parts =
@@ -50,7 +58,7 @@ export async function sumCosts(db: StoreQueries, query: CostQuery): Promise<read
           readSums(db, query, { source: EVENTS, from: endDay * DAY_MS, to: toMs }),
         ])
       : [await readSums(db, query, { source: EVENTS, from: fromMs, to: toMs })];
-  return inBuckets(parts.flat(), query.every);
+  return inBuckets(parts.flat(), every);
 }
 
 interface Span {
@@ -59,15 +67,15 @@ interface Span {
   readonly to: number;
 }
 
-interface DaySum extends Omit<CostSum, 'bucket'> {
-  readonly day: number;
+interface UnitSum extends Omit<CostSum, 'bucket'> {
+  readonly unit: number;
 }
 
 async function readSums(
   db: StoreQueries,
   query: CostQuery,
   span: Span,
-): Promise<readonly DaySum[]> {
+): Promise<readonly UnitSum[]> {
   const { source, from, to } = span;
   if (from >= to) return [];
   const { tenantId, teamId, userId, repoId, by, every } = query;
@@ -76,8 +84,8 @@ async function readSums(
     value === undefined ? [] : [sql`and ${sql.ref(column)} = ${value}`],
   );
   const total = (sum: RawBuilder<unknown>) => sql`cast(${sum} as bigint)`;
-  const { rows } = await sql<DaySum>`
-    select ${every === null ? sql.lit(0) : source.day} as "day",
+  const { rows } = await sql<UnitSum>`
+    select ${every === null ? sql.lit(0) : source.unit} as "unit",
       coalesce(${sql.ref(DIMENSION_COLUMNS[by])}, '') as "value",
       ${total(sql`sum(cost_micros)`)} as "costMicros",
       ${total(sql`sum(input_tokens)`)} as "inputTokens",
@@ -91,10 +99,10 @@ async function readSums(
   return rows;
 }
 
-function inBuckets(sums: readonly DaySum[], every: CostQuery['every']): readonly CostSum[] {
+function inBuckets(sums: readonly UnitSum[], every: CostQuery['every']): readonly CostSum[] {
   const buckets = new Map<string, CostSum>();
-  for (const { day, ...sum } of sums) {
-    const bucket = every === null ? '' : firstDayOf(every, day);
+  for (const { unit, ...sum } of sums) {
+    const bucket = every === null ? '' : bucketOf(every, unit);
     const id = JSON.stringify([bucket, sum.value]);
     const before = buckets.get(id);
     buckets.set(id, before === undefined ? { bucket, ...sum } : added(before, sum));
@@ -125,9 +133,10 @@ function compare(one: string, other: string): number {
 }
 
 /** Weeks begin on Monday. */
-function firstDayOf(every: 'day' | 'week' | 'month', day: number): string {
+function bucketOf(every: CostBucket, unit: number): string {
+  if (every === 'hour') return `${new Date(unit * HOUR_MS).toISOString().slice(0, 19)}Z`;
   // The first day of 1970 was a Thursday.
-  const first = every === 'week' ? day - ((day + 3) % 7) : day;
+  const first = every === 'week' ? unit - ((unit + 3) % 7) : unit;
   const text = new Date(first * DAY_MS).toISOString().slice(0, 10);
   return every === 'month' ? `${text.slice(0, 7)}-01` : text;
 }

@@ -1,11 +1,13 @@
 // Keys and people: each question is one statement or one transaction, so that whoever asks at the same time gets one
 // truth.
 import type { StoreTransaction } from '../statement-dialect.ts';
-import { DEFAULT_TENANT, type StoreQueries } from '../tables.ts';
-import type { KeyRow, KeyStore, PeopleStore, UserRow } from '../types.ts';
+import { DEFAULT_TENANT, type StoreQueries, type StoreTables } from '../tables.ts';
+import type { InviteRow, KeyRow, KeyStore, PeopleStore, UserRow } from '../types.ts';
 
 /** Gateways that start for the first time, again and again: the tokens of the last ones are enough. */
 const SETUP_TOKENS_MAX = 32;
+/** More than one page shows, and one answer holds. */
+const INVITES_MAX = 1_000;
 
 export function keyStore(db: StoreQueries): KeyStore {
   return {
@@ -136,7 +138,9 @@ function setupTokens(
   };
 }
 
-function invites(db: StoreQueries): Pick<PeopleStore, 'addInvite' | 'takeInvite'> {
+type InviteStore = Pick<PeopleStore, 'addInvite' | 'takeInvite' | 'openInvites' | 'removeInvite'>;
+
+function invites(db: StoreQueries): InviteStore {
   return {
     async addInvite(invite) {
       await db
@@ -153,11 +157,36 @@ function invites(db: StoreQueries): Pick<PeopleStore, 'addInvite' | 'takeInvite'
         .where('expiresMs', '>', nowMs)
         .returningAll()
         .executeTakeFirst();
-      if (row === undefined) return undefined;
-      const { usedMs: _, ...invite } = row;
-      return invite;
+      return row === undefined ? undefined : inviteRow(row);
+    },
+    async openInvites(tenantId, nowMs) {
+      const rows = await db
+        .selectFrom('invite')
+        .selectAll()
+        .where('tenantId', '=', tenantId)
+        .where('usedMs', 'is', null)
+        .where('expiresMs', '>', nowMs)
+        .orderBy('expiresMs')
+        .orderBy('tokenHash')
+        .limit(INVITES_MAX)
+        .execute();
+      return rows.map(inviteRow);
+    },
+    async removeInvite(tenantId, tokenHash) {
+      const { numDeletedRows } = await db
+        .deleteFrom('invite')
+        .where('tenantId', '=', tenantId)
+        .where('tokenHash', '=', tokenHash)
+        .where('usedMs', 'is', null)
+        .executeTakeFirst();
+      return numDeletedRows === 1n;
     },
   };
+}
+
+function inviteRow(row: StoreTables['invite']): InviteRow {
+  const { usedMs: _, ...invite } = row;
+  return invite;
 }
 
 function bindings(db: StoreQueries): Pick<PeopleStore, 'addBinding' | 'binding'> {

@@ -134,6 +134,32 @@ export function peopleSuite(tested: Tested): void {
       expect(await people.takeInvite('late', NOON_MS + 1_000)).toBeUndefined();
     });
 
+    it('lists the invites that can still be used, and takes one back unless it was used', async () => {
+      const { people } = tested.store;
+      const invite = {
+        tokenHash: 'late',
+        tenantId: 'default',
+        userId: 'carl',
+        role: 'team_admin',
+        createdBy: 'ann',
+        expiresMs: NOON_MS + 2_000,
+      } as const;
+      const early = { ...invite, tokenHash: 'early', expiresMs: NOON_MS + 1_000 };
+      await people.addInvite(invite);
+      await people.addInvite(early);
+      await people.addInvite({ ...invite, tokenHash: 'used' });
+      await people.addInvite({ ...invite, tokenHash: 'over', expiresMs: NOON_MS });
+      await people.addInvite({ ...invite, tokenHash: 'foreign', tenantId: 'other' });
+      await people.takeInvite('used', NOON_MS);
+      expect(await people.openInvites('default', NOON_MS)).toEqual([early, invite]);
+      expect(await people.removeInvite('default', 'used')).toBe(false);
+      expect(await people.removeInvite('other', 'early')).toBe(false);
+      expect(await people.removeInvite('default', 'early')).toBe(true);
+      expect(await people.removeInvite('default', 'early')).toBe(false);
+      expect(await people.takeInvite('early', NOON_MS)).toBeUndefined();
+      expect(await people.openInvites('default', NOON_MS)).toEqual([invite]);
+    });
+
     it('keeps one binding for a repository on a machine, the newest', async () => {
       const { people } = tested.store;
       const binding = {

@@ -140,6 +140,28 @@ export function recordSuite(tested: Tested): void {
       expect(await buckets(null)).toEqual([['', 3]]);
     });
 
+    it('fall into hours, each by its beginning', async () => {
+      const { records } = tested.store;
+      const minutes = [0, 59, 60, 26 * 60];
+      const costs = minutes.map((minute) =>
+        sampleCost({
+          traceId: `m${minute}`,
+          eventMs: MIDNIGHT_MS + minute * 60_000,
+          costMicros: 1 + minute,
+        }),
+      );
+      await records.write(sampleRecord({ costs }));
+      const span = { fromMs: MIDNIGHT_MS + 1, toMs: MIDNIGHT_MS + 2 * 86_400_000 };
+      const sums = await records.costs({ ...query({ by: 'team' }), ...span, every: 'hour' });
+      const day = new Date(MIDNIGHT_MS).toISOString().slice(0, 10);
+      const next = new Date(MIDNIGHT_MS + 86_400_000).toISOString().slice(0, 10);
+      expect(sums.map(({ bucket, costMicros }) => [bucket, costMicros])).toEqual([
+        [`${day}T00:00:00Z`, 60],
+        [`${day}T01:00:00Z`, 61],
+        [`${next}T02:00:00Z`, 1_561],
+      ]);
+    });
+
     it('are exact for parts of days', async () => {
       const { records } = tested.store;
       const hours = Array.from({ length: 72 }, (_, hour) =>
