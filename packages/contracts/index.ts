@@ -28,19 +28,17 @@ export {
   parseGrant,
   parseGrantEnd,
 } from './api/approval-records.ts';
+export type { ApiEndpoint, ApiInput, ApiQuery } from './api/define-endpoint.ts';
 export type {
   ApiAnswerOf,
   ApiBodyOf,
   ApiCall,
   ApiCallDetail,
   ApiCallsQuery,
-  ApiEndpoint,
   ApiEndpointName,
   ApiError,
   ApiHealth,
-  ApiInput,
   ApiPolicies,
-  ApiQuery,
   ApiQueryOf,
   ApiRun,
   ApiRunSummary,
@@ -63,6 +61,26 @@ export type {
   ApiPromoted,
 } from './api/hint-endpoints.ts';
 export { API_HINTS_LIMIT } from './api/hint-endpoints.ts';
+export type {
+  ApiPolicyActive,
+  ApiPolicyActiveQuery,
+  ApiPolicyDiff,
+  ApiPolicyDiffInput,
+  ApiPolicyExplained,
+  ApiPolicyExplainInput,
+  ApiPolicyLint,
+  ApiPolicyLintInput,
+  ApiPolicyProblem,
+  ApiPolicyReplay,
+  ApiPolicyReplayInput,
+  ApiPolicySaved,
+  ApiPolicySaveInput,
+  ApiPolicySuggested,
+  ApiPolicySuggestInput,
+  ApiPolicyTestInput,
+  ApiPolicyTests,
+} from './api/policy-endpoints.ts';
+export { API_REPLAY_LIMIT } from './api/policy-endpoints.ts';
 export type {
   ApiAcceptPins,
   ApiPendingChange,

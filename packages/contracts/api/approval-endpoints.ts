@@ -20,8 +20,6 @@ import { APPROVAL, APPROVAL_END, GRANT, GRANT_END } from './approval-records.ts'
 
 /** How many are listed at most, and without being asked. */
 export const API_APPROVALS_LIMIT = { max: 1_000, fallback: 200 } as const;
-/** What a verdict may come to: a note, and globs for some arguments. */
-export const API_VERDICT_BYTES_MAX = 65_536;
 const MINUTES_MAX = 366 * 24 * 60;
 const NAMES_MAX = 256;
 

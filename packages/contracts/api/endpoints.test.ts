@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { API_ENDPOINTS, type ApiEndpoint } from './endpoints.ts';
+import type { ApiEndpoint } from './define-endpoint.ts';
+import { API_ENDPOINTS } from './endpoints.ts';
 
 const PAGE = readFileSync(new URL('../../../docs/reference/http-api.md', import.meta.url), 'utf8');
 const ENDPOINTS: readonly ApiEndpoint[] = Object.values(API_ENDPOINTS);

@@ -5,18 +5,15 @@
 import { ACTION } from '../decision/decision.ts';
 import { CALL_STATUS } from '../events/call.ts';
 import { RUN_STATUS } from '../events/run.ts';
-import { type Parsed, parserFor } from '../shape/check.ts';
 import {
   closed,
   formatted,
   type Infer,
   integer,
-  type ObjectShape,
   oneOf,
   optional,
   required,
   string,
-  type VariantShape,
 } from '../shape/shape.ts';
 import {
   type API_CALL,
@@ -44,13 +41,22 @@ import {
   API_DECIDED,
   API_GRANTS,
   API_REVOKED,
-  API_VERDICT_BYTES_MAX,
   APPROVALS_QUERY,
   APPROVE_BODY,
   GRANTS_QUERY,
   REJECT_BODY,
 } from './approval-endpoints.ts';
+import {
+  type ApiEndpoint,
+  type ApiInput,
+  type ApiQuery,
+  endpoint,
+  input,
+  NOTHING,
+  search,
+} from './define-endpoint.ts';
 import { API_HINTS, API_PROMOTED, HINTS_QUERY, PROMOTE_BODY } from './hint-endpoints.ts';
+import { POLICY_ENDPOINTS } from './policy-endpoints.ts';
 import {
   ACCEPT_PINS_BODY,
   API_ACCEPT_BYTES_MAX,
@@ -167,56 +173,6 @@ export type ApiEventsQuery = Infer<typeof EVENTS_QUERY>;
 export type ApiPoliciesQuery = Infer<typeof POLICIES_QUERY>;
 export type ApiStreamQuery = Infer<typeof STREAM_QUERY>;
 
-/** The parameters of an endpoint: each at most once, none that is not here. */
-export interface ApiQuery<T> {
-  readonly shape: ObjectShape;
-  readonly parse: (value: unknown) => Parsed<T>;
-}
-
-/** The body of a request: a closed object. */
-export interface ApiInput<T> extends ApiQuery<T> {
-  readonly bytesMax: number;
-}
-
-export interface ApiEndpoint {
-  /** Names in braces are part of the path, percent-encoded. */
-  readonly path: string;
-  readonly query: ApiQuery<unknown>;
-  /** `lines` is one `answer` per line; `stream` is one per WebSocket message. */
-  readonly kind: 'json' | 'lines' | 'stream';
-  readonly answer: ObjectShape | VariantShape;
-  /** JSON lines that are sent along, by POST. */
-  readonly body?: { readonly bytesMax: number; readonly linesMax: number };
-  /** One JSON object that is sent along, by POST; an endpoint with neither is asked by GET. */
-  readonly input?: ApiInput<unknown>;
-  /** Who may ask; without it a viewer may GET, and POST is for the owner. `token` is the bearer token alone. */
-  readonly access?: 'anyone' | 'viewer' | 'token';
-}
-
-function query<S extends ObjectShape>(shape: S): ApiQuery<Infer<S>> {
-  return { shape, parse: parserFor<Infer<S>>(shape) };
-}
-
-function input<S extends ObjectShape>(shape: S): ApiInput<Infer<S>> {
-  return { bytesMax: API_VERDICT_BYTES_MAX, shape, parse: parserFor<Infer<S>>(shape) };
-}
-
-const NOTHING = closed({});
-
-/** Answered with one JSON object, and without parameters. The types of question and answer come from their shapes. */
-function endpoint<A extends ApiEndpoint['answer']>(path: string, answer: A) {
-  return search(path, answer, NOTHING);
-}
-
-/** The same with parameters. */
-function search<A extends ApiEndpoint['answer'], Q extends ObjectShape>(
-  path: string,
-  answer: A,
-  parameters: Q,
-) {
-  return { path: `/api/v1/${path}`, query: query(parameters), kind: 'json', answer } as const;
-}
-
 /** What each is for is in docs/reference/http-api.md; a test holds the two together. */
 export const API_ENDPOINTS = {
   health: endpoint('health', API_HEALTH),
@@ -269,7 +225,7 @@ export const API_ENDPOINTS = {
   },
   pinsAccept: {
     ...endpoint('pins/{server_name}/accept', API_PINS_ACCEPTED),
-    input: { ...input(ACCEPT_PINS_BODY), bytesMax: API_ACCEPT_BYTES_MAX },
+    input: input(ACCEPT_PINS_BODY, API_ACCEPT_BYTES_MAX),
   },
   hints: search('hints', API_HINTS, HINTS_QUERY),
   promoteHint: {
@@ -277,6 +233,7 @@ export const API_ENDPOINTS = {
     input: input(PROMOTE_BODY),
   },
   secrets: endpoint('secrets', API_SECRETS),
+  ...POLICY_ENDPOINTS,
   ingest: {
     ...search('ingest', API_TAKEN, INGEST_QUERY),
     body: { bytesMax: 8 * 1024 * 1024, linesMax: 5_000 },

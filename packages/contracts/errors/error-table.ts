@@ -131,6 +131,7 @@ const ERRORS = {
   SUB_MODELS_POLICY: 'The model plane of a run has no policy to decide by.',
   SUB_MODELS_ESCAPE: 'The model calls of the agent cannot be governed.',
   SUB_TRUST_STORE: 'What was trusted cannot be read or written.',
+  SUB_POLICY_STALE: 'The policy was changed meanwhile.',
   // Agent clients, and the changes in their configs.
   SUB_CLIENT_UNKNOWN: 'The agent client is not known.',
   SUB_CLIENT_CONFIG: 'The config of an agent client cannot be used.',
@@ -171,6 +172,7 @@ const ERRORS = {
   SUB_API_REQUEST: 'The request is malformed.',
   SUB_API_NOT_FOUND: 'There is nothing at this address.',
   SUB_API_LIMIT: 'A limit of the API is reached.',
+  SUB_API_BUSY: 'The daemon does work of this kind already.',
   // The page.
   SUB_UI_ADDRESS: 'The page has no address.',
   SUB_UI_PAGES: 'The files of the page are missing or damaged.',
@@ -253,6 +255,7 @@ const FIXES: { readonly [C in SubCode]?: string } = {
     'Correct the parameter that the message names; docs/reference/http-api.md lists them.',
   SUB_API_NOT_FOUND: 'Check the ids; what was pruned is gone.',
   SUB_API_LIMIT: 'Send less, or close a stream first.',
+  SUB_API_BUSY: 'Try again when it has ended.',
   SUB_GATEWAY_KEY: 'Send `Authorization: Bearer KEY`; `sub login` gets you a key.',
   SUB_GATEWAY_ROLE: 'Ask an admin to do it, or to change your role.',
   SUB_GATEWAY_ADDRESS: 'Use a network that `ip_allowlist` of the gateway names.',

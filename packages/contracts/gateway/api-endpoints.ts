@@ -1,6 +1,6 @@
 // The API of the gateway: every endpoint with its parameters, its answer and who may ask. The routes, the OpenAPI
 // document and the page docs/reference/gateway-api.md are held to this table.
-import type { ApiInput, ApiQuery } from '../api/endpoints.ts';
+import type { ApiInput, ApiQuery } from '../api/define-endpoint.ts';
 import { parserFor } from '../shape/check.ts';
 import { closed, type Infer, type ObjectShape } from '../shape/shape.ts';
 import {

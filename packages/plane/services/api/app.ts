@@ -1,19 +1,16 @@
 // The endpoints of the API, answered from the ledger and the desk of approvals.
-import type { HttpBindings } from '@hono/node-server';
 import {
   API_ENDPOINTS,
   API_PAGE_LIMIT,
   API_POLICIES_LIMIT,
   type ApiCallsQuery,
   type ApiHealth,
-  type ApiInput,
-  type ApiQuery,
   type ApiRunsQuery,
   definedFields,
   PACK_VERSION,
 } from '@subluminal/contracts';
 import { visible } from '@subluminal/core/visible';
-import { type Context, Hono } from 'hono';
+import { Hono } from 'hono';
 import {
   argFilter,
   type CallFilter,
@@ -21,17 +18,13 @@ import {
   type RunFilter,
 } from '../../stores/ledger/index.ts';
 import { ApprovalDesk, type DeskOptions } from './approval-desk.ts';
-import { type ApiAnswer, apiResponse, failureResponse, routePath } from './http-answer.ts';
-import {
-  type HttpFailure,
-  httpFailure,
-  isHttpFailure,
-  NOT_FOUND,
-  thrownByLedger,
-} from './http-failure.ts';
-import { readInput, readLines, readParameters } from './read-request.ts';
+import { apiResponse, failureResponse } from './http-answer.ts';
+import { httpFailure, isHttpFailure, NOT_FOUND, thrownByLedger } from './http-failure.ts';
+import { readLines } from './read-request.ts';
+import { type ApiApp, get, parametersOf, post } from './routes.ts';
 import { runLines, runSummary } from './run-events.ts';
 import type { ApiLimits, ApiOptions } from './types.ts';
+import { addPolicy } from './workbench-routes.ts';
 
 interface AppOptions extends Omit<ApiOptions, 'limits'> {
   readonly limits: ApiLimits;
@@ -39,16 +32,13 @@ interface AppOptions extends Omit<ApiOptions, 'limits'> {
   readonly streams: () => number;
 }
 
-type HonoEnv = { Bindings: HttpBindings };
-type AppContext = Context<HonoEnv>;
-
 const LINES_TYPE = 'application/x-ndjson; charset=utf-8';
 const WARNING_LENGTH_MAX = 500;
 /** Nobody asks from a folder. */
 const ROOT = '/';
 
-export function createApp(options: AppOptions): Hono<HonoEnv> {
-  const app = new Hono<HonoEnv>();
+export function createApp(options: AppOptions): ApiApp {
+  const app: ApiApp = new Hono();
   addHealth(app, options);
   app.use(async (_context, next) => {
     options.onRequest?.();
@@ -58,6 +48,7 @@ export function createApp(options: AppOptions): Hono<HonoEnv> {
   addRuns(app, options);
   addIngest(app, options);
   if (options.desk !== undefined) addApprovals(app, options.desk);
+  if (options.workbench !== undefined) addPolicy(app, options.workbench);
   app.get(API_ENDPOINTS.stream.path, (context) => {
     const failure = httpFailure(426, 'SUB_API_REQUEST', 'The stream is a WebSocket.');
     const headers = { upgrade: 'websocket', connection: 'Upgrade' };
@@ -72,7 +63,7 @@ export function createApp(options: AppOptions): Hono<HonoEnv> {
   return app;
 }
 
-function addHealth(app: Hono<HonoEnv>, options: AppOptions): void {
+function addHealth(app: ApiApp, options: AppOptions): void {
   const { reader, version, nowMs, streams } = options;
   const started_at_ms = nowMs();
   get(app, API_ENDPOINTS.health, async (): Promise<ApiHealth> => {
@@ -82,7 +73,7 @@ function addHealth(app: Hono<HonoEnv>, options: AppOptions): void {
   });
 }
 
-function addOverview(app: Hono<HonoEnv>, { reader }: AppOptions): void {
+function addOverview(app: ApiApp, { reader }: AppOptions): void {
   const { stats, policies, calls, call } = API_ENDPOINTS;
   get(app, stats, (query) => reader.stats(rangeFilter(query)));
   get(app, policies, async ({ limit = API_POLICIES_LIMIT.fallback }) => ({
@@ -92,7 +83,7 @@ function addOverview(app: Hono<HonoEnv>, { reader }: AppOptions): void {
   get(app, call, (_, { run_id = '', call_id = '' }) => reader.call(run_id, call_id));
 }
 
-function addRuns(app: Hono<HonoEnv>, options: AppOptions): void {
+function addRuns(app: ApiApp, options: AppOptions): void {
   const { reader, limits } = options;
   const { runs, run, summary, events } = API_ENDPOINTS;
   get(app, runs, (query) => reader.runs(runFilter(query), pageRequest(query)));
@@ -113,7 +104,7 @@ function addRuns(app: Hono<HonoEnv>, options: AppOptions): void {
   });
 }
 
-function addIngest(app: Hono<HonoEnv>, { take }: AppOptions): void {
+function addIngest(app: ApiApp, { take }: AppOptions): void {
   const { ingest } = API_ENDPOINTS;
   app.post(ingest.path, async (context) => {
     const query = parametersOf(context, ingest.query);
@@ -124,54 +115,15 @@ function addIngest(app: Hono<HonoEnv>, { take }: AppOptions): void {
 }
 
 /** Calls that wait for a person, and grants. */
-function addApprovals(app: Hono<HonoEnv>, options: DeskOptions): void {
+function addApprovals(app: ApiApp, options: DeskOptions): void {
   const desk = new ApprovalDesk(options);
   const { approvals, approval, approve, reject, grants, revoke } = API_ENDPOINTS;
   get(app, approvals, async (query) => desk.approvals(query));
   get(app, approval, async (_, { id = '' }) => desk.approval(id));
   get(app, grants, async (query) => desk.grants(query));
-  post(app, approve, (input, id) => desk.approve(id, input));
-  post(app, reject, (input, id) => desk.reject(id, input));
-  post(app, revoke, (_, id) => desk.revoke(id));
-}
-
-function get<T>(
-  app: Hono<HonoEnv>,
-  { path, query }: { readonly path: string; readonly query: ApiQuery<T> },
-  work: (query: T, ids: Partial<Record<string, string>>, context: AppContext) => Promise<ApiAnswer>,
-): void {
-  app.get(routePath(path), async (context) => {
-    const read = parametersOf(context, query);
-    return apiResponse(
-      context,
-      isHttpFailure(read) ? read : await work(read, context.req.param(), context),
-    );
-  });
-}
-
-/** A path with the id of an approval or a grant, and one JSON object as its body. */
-function post<T>(
-  app: Hono<HonoEnv>,
-  endpoint: {
-    readonly path: string;
-    readonly query: ApiQuery<unknown>;
-    readonly input: ApiInput<T>;
-  },
-  work: (input: T, id: string) => ApiAnswer,
-): void {
-  app.post(routePath(endpoint.path), async (context) => {
-    const input = await readInput(context.env.incoming, endpoint.input);
-    if (isHttpFailure(input)) return failureResponse(context, input);
-    const read = parametersOf(context, endpoint.query);
-    return apiResponse(
-      context,
-      isHttpFailure(read) ? read : work(input, context.req.param('id') ?? ''),
-    );
-  });
-}
-
-function parametersOf<T>(context: AppContext, query: ApiQuery<T>): T | HttpFailure {
-  return readParameters(query, context.env.incoming.url ?? '');
+  post(app, approve, (input, { id = '' }) => desk.approve(id, input));
+  post(app, reject, (input, { id = '' }) => desk.reject(id, input));
+  post(app, revoke, (_, { id = '' }) => desk.revoke(id));
 }
 
 type TimeRange = { readonly from_ms?: number | undefined; readonly to_ms?: number | undefined };

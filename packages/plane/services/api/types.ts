@@ -11,6 +11,7 @@ import type {
   RunFilter,
 } from '../../stores/ledger/index.ts';
 import type { DeskOptions } from './approval-desk.ts';
+import type { Workbench } from './workbench.ts';
 
 export interface StoredEvent {
   readonly seq: number;
@@ -64,6 +65,8 @@ export interface ApiOptions {
   readonly feed: Feed;
   /** Without it, the API serves no approvals. */
   readonly desk?: DeskOptions | undefined;
+  /** Loads what the commands of `sub` can do; without it, the API serves nothing of that. */
+  readonly workbench?: (() => Promise<Workbench>) | undefined;
   /** Paths that need no token. */
   readonly callbacks?: Callbacks | undefined;
   /** Called for each request but those for `health`. */

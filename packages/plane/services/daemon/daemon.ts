@@ -13,11 +13,14 @@ import { openHttp } from './http.ts';
 import { closeLost } from './lost-runs.ts';
 import { DAY_MS, keepRetention, sweepApprovals } from './retention.ts';
 import { releaseStart } from './start.ts';
+import type { OpenWorkbench } from './workbench-host.ts';
 
 export interface LedgerdOptions extends Whereabouts {
   /** Ends by itself when nobody has needed it for a while. */
   readonly auto: boolean;
   readonly version: string;
+  /** What the commands of `sub` give to the HTTP API. */
+  readonly openWorkbench?: OpenWorkbench;
   readonly log: (message: string) => void;
   /** Ends it from outside; signals come by it. */
   readonly signal: AbortSignal;
@@ -74,7 +77,7 @@ async function serve(
   ledger: Ledger,
   options: LedgerdOptions,
 ): Promise<LedgerdEnd> {
-  const { auto, version, log, signal } = options;
+  const { env, openWorkbench, auto, version, log, signal } = options;
   const { config, paths } = home;
   let end: (result: LedgerdEnd) => void = () => undefined;
   const toldToEnd = new Promise<LedgerdEnd>((resolve) => {
@@ -102,8 +105,17 @@ async function serve(
     await ledger.close();
     return server;
   }
-  const approvals = await openApprovals({ home, env: options.env, ledger, server, log });
-  const http = await openHttp({ home, ledger, server, approvals, version, log });
+  const approvals = await openApprovals({ home, env, ledger, server, log });
+  const http = await openHttp({
+    home,
+    env,
+    ledger,
+    server,
+    approvals,
+    openWorkbench,
+    version,
+    log,
+  });
   settle();
   signal.addEventListener('abort', ended, { once: true });
   if (signal.aborted) ended();

@@ -5,15 +5,20 @@ import { join } from 'node:path';
 import { isFailure } from '@subluminal/contracts';
 import { readRegularFile } from '../../os/index.ts';
 import type { Ledger } from '../../stores/ledger/index.ts';
+import type { Workbench } from '../api/index.ts';
 import type { IngestServer } from '../ingest/server.ts';
 import type { Approvals } from './approvals.ts';
 import type { LedgerHome } from './home.ts';
+import type { OpenWorkbench } from './workbench-host.ts';
 
 interface HttpOptions {
   readonly home: LedgerHome;
   readonly ledger: Ledger;
   readonly server: IngestServer;
   readonly approvals: Pick<Approvals, 'desk' | 'callbacks'>;
+  /** What the commands of `sub` give to the API; opened when it is first asked for. */
+  readonly openWorkbench?: OpenWorkbench | undefined;
+  readonly env: { readonly [name: string]: string | undefined };
   readonly version: string;
   readonly log: (message: string) => void;
 }
@@ -44,6 +49,7 @@ export async function openHttp(options: HttpOptions): Promise<Http> {
     feed: { tip: () => ledger.lastSeq, subscribe: (listener) => server.subscribe(listener) },
     desk,
     callbacks,
+    workbench: lazyWorkbench(options),
     token,
     ...address,
     version,
@@ -70,6 +76,21 @@ export async function openHttp(options: HttpOptions): Promise<Http> {
       await removeOwn(file, token);
       await api.close();
     },
+  };
+}
+
+/** Opened once; an opening that failed is tried again. */
+function lazyWorkbench({ home, env, ledger, server, log, openWorkbench }: HttpOptions) {
+  if (openWorkbench === undefined) return undefined;
+  let opened: Promise<Workbench> | undefined;
+  return () => {
+    opened ??= openWorkbench({ home, env, ledger, log, sync: () => server.sync() }).catch(
+      (cause: unknown) => {
+        opened = undefined;
+        throw cause;
+      },
+    );
+    return opened;
   };
 }
 

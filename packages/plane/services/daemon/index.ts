@@ -3,3 +3,4 @@ export { runLedgerd } from './daemon.ts';
 export { findLedger, findVerifier, type LedgerHome, withReader, withWriter } from './home.ts';
 export { retentionRequests } from './retention.ts';
 export { ensureLedgerd, startLedgerd } from './start.ts';
+export type { OpenWorkbench, WorkbenchHost } from './workbench-host.ts';
