@@ -21,6 +21,10 @@ const SURFACE_FIELDS = open({
   name: optional(string({ lengthMax: 1_024 }), 'The tool, prompt or resource.'),
   reason_code: required(string({ lengthMax: 128 }), 'A stable, enum-like reason.'),
   detail: required(string({ lengthMax: 4_096 }), 'In words; safe to show.'),
+  state: optional(
+    oneOf('paused', 'answering'),
+    'Of `server_state`: whether calls to the server are paused, or pass again.',
+  ),
 });
 
 export const SURFACE = {

@@ -304,5 +304,6 @@ function move(
     detail: isPaused
       ? `Too many calls of the server have failed; calls to it are paused for ${inWords(retryAfterMs)}.`
       : 'The server answers again; calls to it pass.',
+    state: isPaused ? 'paused' : 'answering',
   });
 }

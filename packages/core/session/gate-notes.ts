@@ -31,10 +31,8 @@ const DETAIL_LENGTH_MAX = 4_096;
 /** Records the notices of the gates, and reports those that an operator should see. */
 export function recordNotices(step: MessageStep, notices: readonly SurfaceNotice[]): void {
   const { serverName: server_name } = step.context.config;
-  for (const { what, enforced, reason_code, name, detail: words } of notices.slice(
-    0,
-    NOTICES_MAX,
-  )) {
+  for (const notice of notices.slice(0, NOTICES_MAX)) {
+    const { what, enforced, reason_code, name, detail: words, state } = notice;
     const detail = words === '' ? what : words.slice(0, DETAIL_LENGTH_MAX);
     const surface = {
       what,
@@ -43,6 +41,7 @@ export function recordNotices(step: MessageStep, notices: readonly SurfaceNotice
       ...(name !== undefined && name !== '' && { name: name.slice(0, NAME_LENGTH_MAX) }),
       reason_code: reason_code.slice(0, REASON_LENGTH_MAX),
       detail,
+      ...(state !== undefined && { state }),
     };
     step.out.push({ do: 'emit', type: 'surface', durability: 'durable', body: { surface } });
     if (EXPECTED.has(what)) continue;

@@ -142,6 +142,8 @@ export interface SurfaceNotice {
   readonly reason_code: string;
   /** In words; safe to show. */
   readonly detail: string;
+  /** Of `server_state`. */
+  readonly state?: 'paused' | 'answering';
 }
 
 export interface Guard {

@@ -9,7 +9,13 @@ export { fileWitness, parseWitness } from './chain/signed-head.ts';
 export { EVENT_MEMBERS, eventMember } from './event-types/registry.ts';
 export type { NoticeText } from './event-types/types.ts';
 export type { ChangedDefinition, RunExport, RunSummary, Violation } from './export/index.ts';
-export { exportRun, RunSummarizer, summaryMarkdown, unacceptedChanges } from './export/index.ts';
+export {
+  exportRun,
+  pendingChanges,
+  RunSummarizer,
+  summaryMarkdown,
+  unacceptedChanges,
+} from './export/index.ts';
 export type { ChainReader } from './sqlite/chain-reads.ts';
 export type { Store, StoreReader } from './sqlite/sqlite-store.ts';
 export { openSqliteReader, openSqliteStore, requireLedger } from './sqlite/sqlite-store.ts';
@@ -23,6 +29,9 @@ export type {
   PageRequest,
   RunFilter,
   RunRow,
+  ServerSeries,
+  ServerSeriesQuery,
+  ServerUse,
   Stats,
   TurnTotal,
 } from './store/query.ts';

@@ -2,33 +2,45 @@
 import { parseEventLine } from '@subluminal/contracts';
 import type { PinStore } from '@subluminal/core/surface';
 import type { StoreReader } from '../sqlite/sqlite-store.ts';
-import { eventPages } from '../store/stored-rows.ts';
 import type { ChangedDefinition } from './run-summary.ts';
 import { changedDefinition } from './summary.ts';
 
-const RUNS_MAX = 50;
+const NOTICES_MAX = 2_000;
 const SEEN_MS = 30 * 24 * 60 * 60_000;
+const CHANGED = ['"tool_changed"', '"instructions_changed"'];
 
-/** Of the newest runs, each definition once, as it was last seen. */
+interface PendingChange {
+  readonly change: ChangedDefinition;
+  readonly detail: string;
+  readonly runId: string;
+}
+
+/** Of the last 30 days, each definition once, as it was last seen; the longest unseen first. */
+export async function pendingChanges(
+  reader: Pick<StoreReader, 'serverNotices'>,
+  pins: PinStore,
+  nowMs: number,
+): Promise<readonly PendingChange[]> {
+  const found = new Map<string, PendingChange>();
+  const recent = { type: 'surface', words: CHANGED, fromMs: nowMs - SEEN_MS } as const;
+  for (const { line } of await reader.serverNotices({ ...recent, limit: NOTICES_MAX })) {
+    const parsed = parseEventLine(line);
+    if (!parsed.ok || parsed.event.type !== 'surface') continue;
+    const { surface, run_id: runId } = parsed.event;
+    const change = changedDefinition(parsed.event);
+    if (change === undefined || isAccepted(change, pins)) continue;
+    const key = JSON.stringify([change.server_name, change.tool_name]);
+    if (!found.has(key)) found.set(key, { change, detail: surface.detail, runId });
+  }
+  return [...found.values()].toReversed();
+}
+
 export async function unacceptedChanges(
-  reader: StoreReader,
+  reader: Pick<StoreReader, 'serverNotices'>,
   pins: PinStore,
   nowMs: number,
 ): Promise<readonly ChangedDefinition[]> {
-  const found = new Map<string, ChangedDefinition>();
-  const { rows } = await reader.runs({ fromMs: nowMs - SEEN_MS }, { limit: RUNS_MAX });
-  for (const { run_id: runId } of rows.toReversed()) {
-    for await (const page of eventPages(reader, { runId, type: 'surface' })) {
-      for (const { line } of page) {
-        const parsed = parseEventLine(line ?? '');
-        if (!parsed.ok || parsed.event.type !== 'surface') continue;
-        const change = changedDefinition(parsed.event);
-        if (change === undefined || isAccepted(change, pins)) continue;
-        found.set(JSON.stringify([change.server_name, change.tool_name]), change);
-      }
-    }
-  }
-  return [...found.values()];
+  return (await pendingChanges(reader, pins, nowMs)).map(({ change }) => change);
 }
 
 /** What is not pinned any more was accepted as gone, or forgotten. */

@@ -1,4 +1,4 @@
-export { unacceptedChanges } from './changed-definitions.ts';
+export { pendingChanges, unacceptedChanges } from './changed-definitions.ts';
 export type { RunExport } from './export-run.ts';
 export { exportRun } from './export-run.ts';
 export { summaryMarkdown } from './markdown.ts';

@@ -6,7 +6,15 @@ import { dirname, join } from 'node:path';
 import { attempt } from '../../../os/index.ts';
 import { ledgerFailure } from '../chain/ledger-failure.ts';
 import type { Projection } from '../store/projection.ts';
-import type { CallFilter, PageRequest, RunFilter, TurnTotalsQuery } from '../store/query.ts';
+import type {
+  CallFilter,
+  PageRequest,
+  RunFilter,
+  ServerNoticesQuery,
+  ServerSeriesQuery,
+  TimeRange,
+  TurnTotalsQuery,
+} from '../store/query.ts';
 import { type ChainReader, chainReads } from './chain-reads.ts';
 import {
   BUSY_TIMEOUT_MS,
@@ -20,6 +28,13 @@ import {
 import { findRun, policiesOf, rejectsOf, searchRuns, statsOf } from './overview.ts';
 import { checkedVersion, MIGRATIONS, migrate } from './schema.ts';
 import { callsNamed, findCall, type NamedCalls, searchCalls } from './search.ts';
+import {
+  lastRiskClasses,
+  serverClients,
+  serverNotices,
+  serverSeries,
+  serverUse,
+} from './server-usage.ts';
 import { type StoreTransaction, sqliteTransaction } from './transaction.ts';
 import { turnTotals } from './turn-totals.ts';
 
@@ -107,6 +122,12 @@ function readerOf(reader: Connection, migrations: readonly string[]) {
     runs: async (filter: RunFilter, page: PageRequest) => searchRuns(reader, filter, page),
     turnTotals: async (query: TurnTotalsQuery) => turnTotals(reader, query),
     run: async (runId: string) => findRun(reader, runId),
+    serverUse: async (range: TimeRange) => serverUse(reader, range),
+    serverClients: async (range: TimeRange) => serverClients(reader, range),
+    serverSeries: async (query: ServerSeriesQuery) => serverSeries(reader, query),
+    serverNotices: async (query: ServerNoticesQuery) => serverNotices(reader, query),
+    /** Of the last call of a tool. */
+    riskClasses: async (server: string, tool: string) => lastRiskClasses(reader, server, tool),
     stats: async (range: Pick<CallFilter, 'fromMs' | 'toMs'>) => statsOf(reader, range),
     policies: async (limit: number) => policiesOf(reader, limit),
     rejects: async (limit: number) => rejectsOf(reader, limit),

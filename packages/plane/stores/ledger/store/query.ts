@@ -152,6 +152,52 @@ export interface TurnTotal {
   readonly unpriced: number;
 }
 
+export interface TimeRange {
+  readonly fromMs?: number;
+  readonly toMs?: number;
+}
+
+/** What one tool of a server was asked. */
+export interface ServerUse {
+  readonly server_name: string;
+  readonly tool_name: string;
+  readonly calls: number;
+  readonly refused: number;
+  /** Allowed calls that did not end well. */
+  readonly errors: number;
+  readonly last_call_at_ms: number;
+}
+
+export interface ServerSeriesQuery extends Required<TimeRange> {
+  readonly serverName: string;
+  readonly toolName?: string | undefined;
+  readonly buckets: number;
+}
+
+export interface ServerSeries {
+  readonly from_ms: number;
+  readonly bucket_ms: number;
+  readonly calls: readonly number[];
+  readonly refused: readonly number[];
+  readonly errors: readonly number[];
+  /** Of allowed calls that have ended; null without one. */
+  readonly p50_ms: readonly (number | null)[];
+  readonly p95_ms: readonly (number | null)[];
+}
+
+export interface ServerNoticesQuery {
+  readonly type: 'surface' | 'breaker_trip' | 'secret_injection';
+  /** Only events whose text has one of them, where there are some. */
+  readonly words: readonly string[];
+  readonly fromMs: number;
+  readonly limit: number;
+}
+
+export interface ServerNotice {
+  readonly seq: number;
+  readonly line: string;
+}
+
 type CountRow<Name extends string> = { readonly [N in Name]: string | null } & {
   readonly count: number;
 };

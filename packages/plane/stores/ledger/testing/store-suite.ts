@@ -7,6 +7,7 @@ import { pruneSuite } from './prune-suite.ts';
 import { querySuite } from './query-suite.ts';
 import { anyHistory } from './random-events.ts';
 import { searchSuite } from './search-suite.ts';
+import { serverSuite } from './server-suite.ts';
 import { DAY_MS, expectProven, type OpenStore, open, tables } from './suite-tools.ts';
 
 export function storeSuite(name: string, openStore: OpenStore): void {
@@ -14,6 +15,7 @@ export function storeSuite(name: string, openStore: OpenStore): void {
     ingestSuite(openStore);
     querySuite(openStore);
     searchSuite(openStore);
+    serverSuite(openStore);
     pruneSuite(openStore);
     historySuite(openStore);
   });
