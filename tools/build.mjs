@@ -1,8 +1,10 @@
 // Builds the command: the entries of packages/cli/entry → packages/cli/dist, where sub.js, shim.js and
-// hook.js name the scripts to begin with. `--watch` builds again on every change.
+// hook.js name the scripts to begin with; and the page: packages/web → packages/web/dist. `--watch` builds again
+// on every change.
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { context } from 'esbuild';
+import { build as buildPage } from 'vite';
 import { bundle, ENTRIES, OUT, SETTINGS } from './bundle.mjs';
 import { ROOT } from './paths.mjs';
 import { precompile } from './precompile.mjs';
@@ -25,6 +27,7 @@ async function buildOnce() {
     process.stderr.write(`${place}${text}\n`);
   }
   if (errors.length > 0) return 1;
+  await buildPage({ configFile: join(ROOT, 'packages', 'web', 'vite.config.ts') });
   const bytes = install(files);
   await precompile();
   const tookMs = Math.round(performance.now() - startMs);

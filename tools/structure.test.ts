@@ -19,7 +19,7 @@ const paths = execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'ut
   .filter((path) => path !== '' && existsSync(join(ROOT, path)));
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const shipped = paths
-  .filter((path) => /^packages\/.*\.ts$/.test(path))
+  .filter((path) => /^packages\/.*\.tsx?$/.test(path))
   .filter((path) => !/\.test(?:-support)?\.ts$|\/(?:testing|fixtures)\//.test(path))
   .map((path) => ({ path, text: read(path) }));
 
@@ -35,7 +35,7 @@ test('the tools stay small enough to read', () => {
 
 test('no file name stands for more than three files', () => {
   const named = shipped
-    .filter(({ path }) => !FAMILIES.test(path) && !/\/(?:index|types)\.ts$/.test(path))
+    .filter(({ path }) => !FAMILIES.test(path) && !/\/(?:index|types)\.tsx?$/.test(path))
     .map(({ path }) => [basename(path), path] as const);
   expect(groups(named, SAME_BASE_NAME_MAX)).toEqual({});
 });
@@ -116,7 +116,7 @@ const TRACES: readonly (readonly [what: string, pattern: RegExp, inTests: boolea
 test.each(TRACES)('no file holds %s', (_what, pattern, inTests) => {
   const isTest = (path: string) =>
     /\.test(?:-support)?\.ts$|\/testing\/|^test\/|^tools\/|^bench\//.test(path);
-  const texts = paths.filter((path) => /\.(?:ts|mjs|md|json|ya?ml|toml)$/.test(path));
+  const texts = paths.filter((path) => /\.(?:tsx?|mjs|md|json|ya?ml|toml)$/.test(path));
   const found = texts.filter((path) => (inTests || !isTest(path)) && pattern.test(read(path)));
   expect(found).toEqual([]);
 });

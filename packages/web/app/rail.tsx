@@ -1,0 +1,58 @@
+// The views, at the left; on a phone at the bottom.
+import { useQuery } from '@tanstack/react-query';
+import { useAddress } from '../address/address.ts';
+import { Link } from '../address/link.tsx';
+import { asked } from '../api/ledger.ts';
+import { useLiveSignal } from '../api/live-signal.ts';
+import { useSession } from '../api/session.ts';
+import type { View } from './views.ts';
+
+export function Rail({ views }: { readonly views: readonly View[] }) {
+  const { path } = useAddress();
+  const waiting = useWaitingCount();
+  return (
+    <nav
+      aria-label="Views"
+      className="flex w-40 shrink-0 flex-col gap-px border-r border-line bg-raised p-2 max-lg:w-12 max-sm:order-last max-sm:w-full max-sm:flex-row max-sm:overflow-x-auto max-sm:border-t max-sm:border-r-0 max-sm:p-0"
+    >
+      {views.map(({ id, title, icon: Icon }) => {
+        const isHere = path[0] === id;
+        const count = id === 'approvals' ? waiting : 0;
+        return (
+          <Link
+            key={id}
+            to={{ path: [id] }}
+            aria-current={isHere ? 'page' : undefined}
+            title={title}
+            className={`flex h-8 items-center gap-2 rounded-4 px-2 max-sm:h-11 max-sm:min-w-11 max-sm:justify-center max-sm:rounded-none ${isHere ? 'bg-selected' : 'text-dim hover:bg-hover hover:text-ink'}`}
+          >
+            <Icon />
+            <span className="max-lg:sr-only">{title}</span>
+            {count > 0 && (
+              <span
+                className="ml-auto rounded-4 bg-accent px-1 text-12 text-on-accent max-lg:ml-0"
+                aria-label={`${count} waiting`}
+              >
+                {count}
+              </span>
+            )}
+          </Link>
+        );
+      })}
+    </nav>
+  );
+}
+
+/** Calls that wait for a person. */
+function useWaitingCount(): number {
+  const { plane } = useSession();
+  const { data, refetch } = useQuery({
+    ...asked('approvals', { query: { state: 'pending' } }),
+    enabled: plane === 'ledger',
+    refetchInterval: 10_000,
+  });
+  useLiveSignal(({ types }) => {
+    if ([...types].some((type) => type.startsWith('approval'))) void refetch();
+  });
+  return data?.rows.length ?? 0;
+}

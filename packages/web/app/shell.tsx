@@ -1,0 +1,84 @@
+// The frame around every view: rail, the view, the panel, and the keys that work everywhere.
+import { Suspense, useEffect, useState } from 'react';
+import { goTo, useAddress } from '../address/address.ts';
+import { useSession } from '../api/session.ts';
+import { EmptyState } from '../parts/buttons.tsx';
+import { Dialog } from '../parts/dialog.tsx';
+import { SHORTCUTS, useShortcut } from '../parts/shortcuts.ts';
+import { ErrorBoundary } from './error-boundary.tsx';
+import { Panel } from './panel.tsx';
+import { Rail } from './rail.tsx';
+import { VIEWS, type View } from './views.ts';
+
+export function Shell() {
+  const { plane } = useSession();
+  const { path } = useAddress();
+  const views = VIEWS.filter(({ planes }) => planes.includes(plane));
+  const [first] = views;
+  const view = views.find(({ id }) => id === path[0]);
+  useEffect(() => {
+    if (path.length === 0 && first !== undefined) goTo({ path: [first.id] }, 'replace');
+  }, [path, first]);
+  useEffect(() => {
+    document.title = view === undefined ? 'Subluminal' : `${view.title} · Subluminal`;
+  }, [view]);
+  return (
+    <div className="flex h-full max-sm:flex-col">
+      <Rail views={views} />
+      {views.map(({ id, key }) => (
+        <ViewKey key={id} id={id} letter={key} />
+      ))}
+      <div className="relative flex min-h-0 min-w-0 flex-1">
+        <main className="flex min-w-0 flex-1 flex-col overflow-hidden">
+          <Content view={view} isHome={path.length === 0} />
+        </main>
+        <Panel />
+      </div>
+      <Keys />
+    </div>
+  );
+}
+
+function Content({ view, isHome }: { readonly view: View | undefined; readonly isHome: boolean }) {
+  if (view === undefined) {
+    return isHome ? null : (
+      <EmptyState title="There is no such page.">Choose a view at the left.</EmptyState>
+    );
+  }
+  const Component = view.component;
+  return (
+    <ErrorBoundary key={view.id}>
+      <Suspense fallback={null}>
+        <Component />
+      </Suspense>
+    </ErrorBoundary>
+  );
+}
+
+function ViewKey({ id, letter }: { readonly id: string; readonly letter: string }) {
+  useShortcut(`g ${letter}`, () => goTo({ path: [id] }));
+  return null;
+}
+
+/** All keys, shown by `?`. */
+function Keys() {
+  const [isOpen, setOpen] = useState(false);
+  useShortcut('?', () => setOpen(true));
+  if (!isOpen) return null;
+  return (
+    <Dialog title="Keys" onClose={() => setOpen(false)}>
+      <dl className="grid grid-cols-2 gap-x-4">
+        {SHORTCUTS.map(({ keys, what }) => (
+          <div key={keys} className="flex h-7 items-center gap-2">
+            <dt>
+              <kbd className="rounded-2 border border-line bg-raised px-1 font-mono text-12">
+                {keys}
+              </kbd>
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  );
+}

@@ -1,0 +1,51 @@
+// Mounts the page: first the session, then everything else.
+import { QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query';
+import { StrictMode, useState } from 'react';
+import { createRoot } from 'react-dom/client';
+import { ApiFailure } from './api/request.ts';
+import { askSession, SessionContext } from './api/session.ts';
+import { hasLinkCode, LinkLogin, LoginHelp } from './app/login.tsx';
+import { Shell } from './app/shell.tsx';
+import './style/base.css';
+
+const RETRIES_MAX = 2;
+const client = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 1_000,
+      // What the server refuses, it will refuse again.
+      retry: (count, cause) =>
+        count < RETRIES_MAX &&
+        (!(cause instanceof ApiFailure) || cause.status === 0 || cause.status >= 500),
+    },
+  },
+});
+
+function App() {
+  const [isLinked, setLinked] = useState(!hasLinkCode());
+  return isLinked ? <Page /> : <LinkLogin onDone={() => setLinked(true)} />;
+}
+
+function Page() {
+  const session = useQuery({ queryKey: ['session'], queryFn: ({ signal }) => askSession(signal) });
+  if (session.data !== undefined) {
+    return (
+      <SessionContext value={session.data}>
+        <Shell />
+      </SessionContext>
+    );
+  }
+  if (session.error === null) return null;
+  return <LoginHelp cause={session.error} onDone={() => void session.refetch()} />;
+}
+
+const root = document.querySelector('#app');
+if (root !== null) {
+  createRoot(root).render(
+    <StrictMode>
+      <QueryClientProvider client={client}>
+        <App />
+      </QueryClientProvider>
+    </StrictMode>,
+  );
+}

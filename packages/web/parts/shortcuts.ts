@@ -1,0 +1,77 @@
+// Keys that work anywhere in the page, but not while something is typed.
+import { useEffect, useEffectEvent } from 'react';
+
+/** Of the keys that are shown by `?`. */
+export interface Shortcut {
+  /** `j`, `/`, `Escape`, or two keys one after the other: `g l`. */
+  readonly keys: string;
+  readonly what: string;
+}
+
+type Handler = () => void;
+
+const CHAIN_MS = 1_000;
+const handlers = new Map<string, Handler[]>();
+let before: { readonly key: string; readonly atMs: number } | undefined;
+
+function isTyped({ target, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
+  if (ctrlKey || metaKey || altKey) return true;
+  return (
+    target instanceof HTMLElement &&
+    target.closest('input, textarea, select, [contenteditable]') !== null
+  );
+}
+
+/** A button that has the focus takes the space itself. */
+function isPressed({ key, target }: KeyboardEvent): boolean {
+  const isPress = key === ' ' || key === 'Enter';
+  return (
+    isPress &&
+    target instanceof HTMLElement &&
+    target.closest('button, a, summary, [role=button]') !== null
+  );
+}
+
+globalThis.addEventListener('keydown', (event) => {
+  const { key } = event;
+  if (key !== 'Escape' && (isTyped(event) || isPressed(event))) return;
+  const nowMs = performance.now();
+  const chained =
+    before !== undefined && nowMs - before.atMs < CHAIN_MS ? `${before.key} ${key}` : '';
+  before = { key, atMs: nowMs };
+  const handler = handlers.get(chained)?.at(-1) ?? handlers.get(key)?.at(-1);
+  if (handler === undefined) return;
+  event.preventDefault();
+  handler();
+});
+
+/** While the component is there. Of several, the last that came is asked. */
+export function useShortcut(keys: string, handler: Handler): void {
+  const latest = useEffectEvent(handler);
+  useEffect(() => {
+    const own = () => latest();
+    handlers.set(keys, [...(handlers.get(keys) ?? []), own]);
+    return () => {
+      const others = (handlers.get(keys) ?? []).filter((one) => one !== own);
+      if (others.length === 0) handlers.delete(keys);
+      else handlers.set(keys, others);
+    };
+  }, [keys]);
+}
+
+export const SHORTCUTS: readonly Shortcut[] = [
+  { keys: 'j', what: 'Next row' },
+  { keys: 'k', what: 'Previous row' },
+  { keys: 'Enter', what: 'Open the row' },
+  { keys: 'Escape', what: 'Close the panel' },
+  { keys: '/', what: 'Search' },
+  { keys: 'Space', what: 'Pause, or go on' },
+  { keys: 'g l', what: 'Go to Live' },
+  { keys: 'g r', what: 'Go to Runs' },
+  { keys: 'g a', what: 'Go to Approvals' },
+  { keys: 'g p', what: 'Go to Policy' },
+  { keys: 'g s', what: 'Go to Servers' },
+  { keys: 'g c', what: 'Go to Cost' },
+  { keys: 'g d', what: 'Go to Ledger' },
+  { keys: '?', what: 'Show these keys' },
+];

@@ -1,0 +1,5 @@
+import { EmptyState } from '../../parts/buttons.tsx';
+
+export function ServersView() {
+  return <EmptyState title="Nothing here yet." />;
+}
