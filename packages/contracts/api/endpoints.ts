@@ -245,15 +245,23 @@ export const API_ENDPOINTS = {
 } as const satisfies { readonly [name: string]: ApiEndpoint };
 
 export type ApiEndpointName = keyof typeof API_ENDPOINTS;
-/** What an endpoint answers, takes as parameters, and takes as its body. */
-export type ApiAnswerOf<N extends ApiEndpointName> = Infer<(typeof API_ENDPOINTS)[N]['answer']>;
-export type ApiQueryOf<N extends ApiEndpointName> =
-  (typeof API_ENDPOINTS)[N]['query'] extends ApiQuery<infer Q> ? Q : never;
-export type ApiBodyOf<N extends ApiEndpointName> = (typeof API_ENDPOINTS)[N] extends {
-  readonly input: ApiInput<infer B>;
+/** What each endpoint answers, takes as parameters, and takes as its body. */
+interface ApiTypes {
+  readonly answer: { [N in ApiEndpointName]: Infer<(typeof API_ENDPOINTS)[N]['answer']> };
+  readonly query: {
+    [N in ApiEndpointName]: (typeof API_ENDPOINTS)[N]['query'] extends ApiQuery<infer Q>
+      ? Q
+      : never;
+  };
+  readonly body: {
+    [N in ApiEndpointName]: (typeof API_ENDPOINTS)[N] extends { readonly input: ApiInput<infer B> }
+      ? B
+      : never;
+  };
 }
-  ? B
-  : never;
+export type ApiAnswerOf<N extends ApiEndpointName> = ApiTypes['answer'][N];
+export type ApiQueryOf<N extends ApiEndpointName> = ApiTypes['query'][N];
+export type ApiBodyOf<N extends ApiEndpointName> = ApiTypes['body'][N];
 
 export type ApiHealth = Infer<typeof API_HEALTH>;
 export type ApiRun = Infer<typeof API_RUN>;
