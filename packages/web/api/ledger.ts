@@ -11,7 +11,7 @@ import { send, targetOf } from './request.ts';
 /** What stands in the braces of a path. */
 export type Ids = Readonly<Record<string, string>>;
 
-interface Question<N extends ApiEndpointName> {
+interface ApiQuestion<N extends ApiEndpointName> {
   readonly query?: ApiQueryOf<N>;
   readonly ids?: Ids;
 }
@@ -19,7 +19,7 @@ interface Question<N extends ApiEndpointName> {
 /** Asks once. */
 export async function ask<N extends ApiEndpointName>(
   name: N,
-  { query, ids = {} }: Question<N> = {},
+  { query, ids = {} }: ApiQuestion<N> = {},
   signal?: AbortSignal,
 ): Promise<ApiAnswerOf<N>> {
   const target = targetOf(API_ENDPOINTS[name].path, ids, Object.entries(query ?? {}));
@@ -35,7 +35,7 @@ interface QuestionOptions<N extends ApiEndpointName> {
 /** The same for `useQuery`: `useQuery(asked('runs', { query: { limit: 50 } }))`. */
 export function asked<N extends ApiEndpointName>(
   name: N,
-  question: Question<N> = {},
+  question: ApiQuestion<N> = {},
 ): QuestionOptions<N> {
   return {
     queryKey: [name, question.ids ?? {}, question.query ?? {}],

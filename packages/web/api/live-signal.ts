@@ -15,7 +15,7 @@ export interface Signal {
   readonly types: ReadonlySet<string>;
 }
 
-export type Connection = 'connecting' | 'open' | 'lost';
+export type StreamState = 'connecting' | 'open' | 'lost';
 
 const GATHER_MS = 80;
 const RETRY_MS = { first: 500, max: 10_000 };
@@ -26,7 +26,7 @@ class LiveSignal {
   readonly #listeners = new Set<(signal: Signal) => void>();
   readonly #watchers = new Set<() => void>();
   #socket: WebSocket | undefined;
-  #connection: Connection = 'connecting';
+  #connection: StreamState = 'connecting';
   #lastSeq: number | undefined;
   #retryMs = RETRY_MS.first;
   #retry: ReturnType<typeof setTimeout> | undefined;
@@ -34,7 +34,7 @@ class LiveSignal {
   #calls = new Map<string, ChangedCall>();
   #types = new Set<string>();
 
-  get connection(): Connection {
+  get connection(): StreamState {
     return this.#connection;
   }
 
@@ -86,7 +86,7 @@ class LiveSignal {
     this.#socket?.close();
   }
 
-  #say(connection: Connection): void {
+  #say(connection: StreamState): void {
     this.#connection = connection;
     for (const watcher of this.#watchers) watcher();
   }
@@ -151,7 +151,7 @@ export function useLiveSignal(listener: (signal: Signal) => void): void {
   useEffect(() => live.listen((signal) => latest(signal)), []);
 }
 
-export function useConnection(): Connection {
+export function useStreamState(): StreamState {
   return useSyncExternalStore(
     (watcher) => live.watch(watcher),
     () => live.connection,

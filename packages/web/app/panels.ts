@@ -1,10 +1,7 @@
 // What can open at the right: the address says which, as `panel=call/RUN/CALL`. A line here for each kind.
-import { type ComponentType, type LazyExoticComponent, lazy } from 'react';
 
-export interface PanelProps {
-  /** What stands behind the kind in the address. */
-  readonly ids: readonly string[];
-}
+import { type ComponentType, type LazyExoticComponent, lazy } from 'react';
+import type { PanelProps } from '../address/panel-address.ts';
 
 export const PANELS: { readonly [kind: string]: LazyExoticComponent<ComponentType<PanelProps>> } = {
   call: lazy(async () => ({ default: (await import('../views/call/index.tsx')).CallPanel })),

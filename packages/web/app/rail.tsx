@@ -5,9 +5,9 @@ import { Link } from '../address/link.tsx';
 import { asked } from '../api/ledger.ts';
 import { useLiveSignal } from '../api/live-signal.ts';
 import { useSession } from '../api/session.ts';
-import type { View } from './views.ts';
+import type { PageView } from './views.ts';
 
-export function Rail({ views }: { readonly views: readonly View[] }) {
+export function Rail({ views }: { readonly views: readonly PageView[] }) {
   const { path } = useAddress();
   const waiting = useWaitingCount();
   return (

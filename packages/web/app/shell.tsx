@@ -8,7 +8,7 @@ import { SHORTCUTS, useShortcut } from '../parts/shortcuts.ts';
 import { ErrorBoundary } from './error-boundary.tsx';
 import { Panel } from './panel.tsx';
 import { Rail } from './rail.tsx';
-import { VIEWS, type View } from './views.ts';
+import { type PageView, VIEWS } from './views.ts';
 
 export function Shell() {
   const { plane } = useSession();
@@ -39,7 +39,13 @@ export function Shell() {
   );
 }
 
-function Content({ view, isHome }: { readonly view: View | undefined; readonly isHome: boolean }) {
+function Content({
+  view,
+  isHome,
+}: {
+  readonly view: PageView | undefined;
+  readonly isHome: boolean;
+}) {
   if (view === undefined) {
     return isHome ? null : (
       <EmptyState title="There is no such page.">Choose a view at the left.</EmptyState>

@@ -13,7 +13,7 @@ import {
   SettingsIcon,
 } from '../parts/icons.tsx';
 
-export interface View {
+export interface PageView {
   /** The first part of its path. */
   readonly id: string;
   readonly title: string;
@@ -29,7 +29,7 @@ export interface View {
 const BOTH = ['ledger', 'gateway'] as const;
 const LEDGER = ['ledger'] as const;
 
-export const VIEWS: readonly View[] = [
+export const VIEWS: readonly PageView[] = [
   {
     id: 'live',
     title: 'Live',

@@ -1,16 +1,16 @@
 import { type ComponentProps, type ReactNode, useState } from 'react';
 import { CheckIcon, CopyIcon } from './icons.tsx';
 
-type Look = 'plain' | 'primary' | 'danger';
+type ButtonLook = 'plain' | 'primary' | 'danger';
 
-const LOOKS: { readonly [look in Look]: string } = {
+const LOOKS: { readonly [look in ButtonLook]: string } = {
   plain: 'border-line bg-page text-ink hover:bg-hover',
   primary: 'border-accent bg-accent text-on-accent hover:opacity-90',
   danger: 'border-danger bg-page text-danger hover:bg-hover',
 };
 
 interface ButtonProps extends ComponentProps<'button'> {
-  readonly look?: Look;
+  readonly look?: ButtonLook;
 }
 
 export function Button({ look = 'plain', className = '', ...rest }: ButtonProps) {

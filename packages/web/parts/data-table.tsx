@@ -14,7 +14,7 @@ import { useWindowWidth } from './window-width.ts';
 export const ROW_HEIGHT = 28;
 const OVERSCAN = 12;
 
-export interface Column<R> {
+export interface TableColumn<R> {
   readonly id: string;
   readonly title: string;
   /** A track of a CSS grid: `120px`, `minmax(80px, 1fr)`. */
@@ -27,7 +27,7 @@ export interface Column<R> {
 
 interface DataTableProps<R> {
   readonly label: string;
-  readonly columns: readonly Column<R>[];
+  readonly columns: readonly TableColumn<R>[];
   readonly rows: readonly R[];
   readonly rowKey: (row: R) => string;
   /** The key of the row whose detail is open. */
@@ -109,7 +109,7 @@ export function DataTable<R>(props: DataTableProps<R>) {
 }
 
 interface HeadProps<R> {
-  readonly columns: readonly Column<R>[];
+  readonly columns: readonly TableColumn<R>[];
   readonly grid: CSSProperties;
 }
 
@@ -133,7 +133,7 @@ function Head<R>({ columns, grid }: HeadProps<R>) {
 interface RowProps<R> {
   readonly name: string;
   readonly row: R;
-  readonly columns: readonly Column<R>[];
+  readonly columns: readonly TableColumn<R>[];
   readonly index: number;
   readonly style: CSSProperties;
   readonly isSelected: boolean;

@@ -47,6 +47,6 @@ export function Fact({
   );
 }
 
-export function Facts({ children }: { readonly children: ReactNode }) {
+export function FactList({ children }: { readonly children: ReactNode }) {
   return <dl className="text-13">{children}</dl>;
 }

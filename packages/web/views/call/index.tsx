@@ -1,4 +1,4 @@
-import type { PanelProps } from '../../app/panels.ts';
+import type { PanelProps } from '../../address/panel-address.ts';
 import { Value } from '../../parts/texts.tsx';
 
 export function CallPanel({ ids }: PanelProps) {
