@@ -39,6 +39,6 @@ export type { PatternChecks } from './read/check-patterns.ts';
 export type { ParsedBundle, ParseResult } from './read/parse.ts';
 export { loadPatternChecks, parseBundle, parseWithEngines } from './read/parse.ts';
 export { formatReplay } from './replay/format-replay.ts';
-export { replay } from './replay/replay.ts';
-export type { ReplayedCall, ReplayOptions, ReplayResult } from './replay/types.ts';
+export { replay, startReplay, verdictOf } from './replay/replay.ts';
+export type { ReplayedCall, ReplayQuestion, ReplayResult } from './replay/types.ts';
 export { awaitsResult, countsAcrossServers, ruleKind, ruleRole } from './rules/index.ts';

@@ -32,25 +32,43 @@ interface Replay {
   readonly memory: ReplayMemory;
 }
 
+/** A replay that takes one event after the other, so that its caller may pause in between. */
+export interface StartedReplay {
+  take(event: Event): void;
+  result(): ReplayResult;
+}
+
 /**
  * Decides recorded calls again, each run with its own counters and at its recorded times. Events
  * come in recorded order, runs may be interleaved, and the notes count missing events.
  */
+export function startReplay(snapshot: Snapshot, options: ReplayOptions): StartedReplay {
+  const memory = new ReplayMemory(snapshot, options.limits);
+  const running: Replay = { snapshot, options, needsArgs: rulesWithArgs(snapshot), memory };
+  return {
+    take: (event) => {
+      if (event.type === 'tool_call_start') onStart(event, running);
+      else if (event.type === 'tool_call_decision') onDecision(event, running);
+      else if (event.type === 'tool_call_end') onEnd(event, running);
+      // What a turn cost is known only after it was decided, and its text is not on record.
+      else if (event.type === 'turn_start') memory.notes.turns_left_out += 1;
+    },
+    result: () => ({
+      policy: snapshot.ref,
+      ...memory.result(),
+      not_evaluated: sectionsOf(snapshot),
+    }),
+  };
+}
+
 export function replay(
   snapshot: Snapshot,
   events: Iterable<Event>,
   options: ReplayOptions,
 ): ReplayResult {
-  const memory = new ReplayMemory(snapshot, options.limits);
-  const running: Replay = { snapshot, options, needsArgs: rulesWithArgs(snapshot), memory };
-  for (const event of events) {
-    if (event.type === 'tool_call_start') onStart(event, running);
-    else if (event.type === 'tool_call_decision') onDecision(event, running);
-    else if (event.type === 'tool_call_end') onEnd(event, running);
-    // What a turn cost is known only after it was decided, and its text is not on record.
-    else if (event.type === 'turn_start') memory.notes.turns_left_out += 1;
-  }
-  return { policy: snapshot.ref, ...memory.result(), not_evaluated: sectionsOf(snapshot) };
+  const started = startReplay(snapshot, options);
+  for (const event of events) started.take(event);
+  return started.result();
 }
 
 function rulesWithArgs({ rules, engines }: Snapshot): ReadonlySet<string> {
@@ -139,7 +157,16 @@ function again(
 ): OpenCall {
   const { event, seq, run, call, args } = recorded;
   const { call_id, server_name, tool_name } = event.call;
-  const outcome = decide(snapshot, call, run.state, memory.timeOf(event.ts, run));
+  const nowMs = memory.timeOf(event.ts, run);
+  options.onCall?.({
+    runId: event.run_id,
+    callId: call_id,
+    call,
+    args,
+    state: run.state,
+    nowMs,
+  });
+  const outcome = decide(snapshot, call, run.state, nowMs);
   run.state = outcome.state;
   const hangs = isUndetermined(outcome, args, needsArgs);
   const { action, rule_id, reason_code } = compared(outcome.decision, options);
@@ -202,7 +229,7 @@ function isBeside(ruleId: string | null): boolean {
   return ruleId !== null && /^(?:gate|cedar):/.test(ruleId);
 }
 
-function verdictOf({
+export function verdictOf({
   recorded,
   replayed,
 }: Pick<ReplayedCall, 'recorded' | 'replayed'>): ReplayVerdict {

@@ -1,7 +1,9 @@
 // What a replay gives back.
 import type { Action, PolicyRef } from '@subluminal/contracts';
 import type { Sha256 } from '../../ports.ts';
+import type { PolicyState } from '../decide/verdict.ts';
 import type { Section } from '../explain/explain.ts';
+import type { Call } from '../model/call.ts';
 
 export const NO_VERDICTS = {
   same: 0,
@@ -79,11 +81,23 @@ export interface ReplayResult {
   readonly not_evaluated: readonly Section[];
 }
 
+/** A call as it is decided again, before it is counted. */
+export interface ReplayQuestion {
+  readonly runId: string;
+  readonly callId: string;
+  readonly call: Call;
+  readonly args: ArgsKnowledge;
+  readonly state: PolicyState;
+  readonly nowMs: number;
+}
+
 export interface ReplayOptions {
   readonly sha256: Sha256;
   /** Compare what happened, or what enforcing policies would have done; `action`. */
   readonly compare?: 'action' | 'would';
   readonly limits?: Partial<ReplayLimits>;
+  /** Told of every call before it is decided. */
+  readonly onCall?: (question: ReplayQuestion) => void;
 }
 
 export interface ReplayLimits {
