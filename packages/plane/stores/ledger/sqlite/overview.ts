@@ -9,6 +9,7 @@ import {
   type PolicyVersion,
   pageOf,
   positionOf,
+  type RuleHits,
   type RunFilter,
   type RunRow,
   type Stats,
@@ -146,6 +147,29 @@ function sumOf(groups: readonly SqlRow[], heldBack: number): CallCounts {
       sum((decision, status) => decision === 'ALLOW' && status !== null && status !== 'OK') -
       heldBack,
   };
+}
+
+const RULES_MAX = 4_000;
+
+/** How often each rule decided calls since a time, or would have; each from one index alone. */
+export function ruleHitsOf(connection: Connection, fromMs: number): readonly RuleHits[] {
+  const hits = new Map<string, RuleHits>();
+  for (const [column, index] of [
+    ['rule_id', 'calls_rule'],
+    ['would_rule_id', 'calls_would'],
+  ] as const) {
+    const sql = `SELECT ${column} AS rule, count(*) AS count, max(created_at) AS last
+      FROM tool_calls INDEXED BY ${index}
+      WHERE ${column} IS NOT NULL AND created_at >= ? GROUP BY ${column} LIMIT ?`;
+    for (const row of connection.all(sql, fromMs, RULES_MAX)) {
+      const rule_id = textCell(row, 'rule');
+      const known = hits.get(rule_id) ?? { rule_id, hits: 0, would_hits: 0, last_hit_ms: 0 };
+      const counted = column === 'rule_id' ? 'hits' : 'would_hits';
+      const last_hit_ms = Math.max(known.last_hit_ms, integerCell(row, 'last'));
+      hits.set(rule_id, { ...known, [counted]: integerCell(row, 'count'), last_hit_ms });
+    }
+  }
+  return [...hits.values()];
 }
 
 export function policiesOf(connection: Connection, limit: number): readonly PolicyVersion[] {

@@ -192,6 +192,10 @@ export const NOTICE_TYPES = "type IN ('surface', 'breaker_trip', 'secret_injecti
 /** The few events that are about a server, among many of calls. */
 const NOTICES = `CREATE INDEX events_notices ON events (type, seq) WHERE ${NOTICE_TYPES};`;
 
+/** What rules would have done: few calls but where a policy only observes. */
+const WOULD = `CREATE INDEX calls_would ON tool_calls (would_rule_id, created_at)
+  WHERE would_rule_id IS NOT NULL;`;
+
 export const MIGRATIONS: readonly string[] = [
   FIRST,
   CONTENT,
@@ -199,6 +203,7 @@ export const MIGRATIONS: readonly string[] = [
   APPROVALS,
   columnsSince(5),
   NOTICES,
+  WOULD,
 ];
 
 // Brings a database to the schema of this version, or says why it can't.

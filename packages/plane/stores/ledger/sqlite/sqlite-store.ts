@@ -25,7 +25,7 @@ import {
   requireFile,
   translated,
 } from './connection.ts';
-import { findRun, policiesOf, rejectsOf, searchRuns, statsOf } from './overview.ts';
+import { findRun, policiesOf, rejectsOf, ruleHitsOf, searchRuns, statsOf } from './overview.ts';
 import { checkedVersion, MIGRATIONS, migrate } from './schema.ts';
 import { callsNamed, findCall, type NamedCalls, searchCalls } from './search.ts';
 import {
@@ -130,6 +130,7 @@ function readerOf(reader: Connection, migrations: readonly string[]) {
     riskClasses: async (server: string, tool: string) => lastRiskClasses(reader, server, tool),
     stats: async (range: Pick<CallFilter, 'fromMs' | 'toMs'>) => statsOf(reader, range),
     policies: async (limit: number) => policiesOf(reader, limit),
+    ruleHits: async (fromMs: number) => ruleHitsOf(reader, fromMs),
     rejects: async (limit: number) => rejectsOf(reader, limit),
     /** Runs `work` on one unchanging view of everything. */
     snapshot: <T>(work: (view: ChainReader) => Promise<T>) =>

@@ -204,6 +204,14 @@ type CountRow<Name extends string> = { readonly [N in Name]: string | null } & {
 
 export type PolicyVersion = TableAnswer<typeof POLICY_VERSIONS>;
 
+/** Calls that a rule decided, and that it would have decided. */
+export interface RuleHits {
+  readonly rule_id: string;
+  readonly hits: number;
+  readonly would_hits: number;
+  readonly last_hit_ms: number;
+}
+
 /** Where a page ends: the time and the id of its last row. */
 export interface Position {
   readonly atMs: number;
