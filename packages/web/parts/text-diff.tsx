@@ -17,7 +17,7 @@ export function TextDiff({ before, after }: { readonly before: string; readonly 
   const parts = useMemo(() => foldedParts(pairsOf(lineDiff(before, after))), [before, after]);
   return (
     <div
-      className="overflow-x-auto rounded-4 border border-line font-mono text-12"
+      className="@container overflow-x-auto rounded-4 border border-line font-mono text-12"
       role="table"
       aria-label="Changes"
     >
@@ -47,7 +47,7 @@ function Rows({ pairs }: { readonly pairs: readonly Pair[] }) {
   return (
     <>
       {cut.map((pair, at) => (
-        <div key={at} role="row" className="grid grid-cols-2 max-md:grid-cols-1">
+        <div key={at} role="row" className="grid @2xl:grid-cols-2">
           <Side line={pair.left} number={pair.left?.before} />
           <Side
             line={pair.right}
@@ -78,7 +78,7 @@ function Side(props: {
   readonly isSecond?: boolean;
 }) {
   const { line, number, isSecond = false } = props;
-  const hidden = line === undefined || isSecond ? 'max-md:hidden' : '';
+  const hidden = line === undefined || isSecond ? '@max-2xl:hidden' : '';
   const { sign, className } = LOOKS[line?.kind ?? 'same'];
   return (
     <div role="cell" className={`flex min-h-5 min-w-0 ${className} ${hidden}`}>
