@@ -1,3 +1,4 @@
+export { API_PAGE_LIMIT } from './api/answers.ts';
 export type {
   ApiApproval,
   ApiApprovals,
@@ -28,13 +29,19 @@ export {
   parseGrant,
   parseGrantEnd,
 } from './api/approval-records.ts';
+export type {
+  CallSearch,
+  CallSearchKey,
+  SearchProblem,
+  SearchTerm,
+} from './api/call-search.ts';
+export { CALL_SEARCH_KEYS, exactName, parseCallSearch, searchTermText } from './api/call-search.ts';
 export type { ApiEndpoint, ApiInput, ApiQuery } from './api/define-endpoint.ts';
 export type {
   ApiAnswerOf,
   ApiBodyOf,
   ApiCall,
   ApiCallDetail,
-  ApiCallsQuery,
   ApiEndpointName,
   ApiError,
   ApiHealth,
@@ -42,14 +49,12 @@ export type {
   ApiQueryOf,
   ApiRun,
   ApiRunSummary,
-  ApiRunsQuery,
   ApiStats,
   ApiStreamQuery,
 } from './api/endpoints.ts';
 export {
   API_ENDPOINTS,
   API_ERROR,
-  API_PAGE_LIMIT,
   API_POLICIES_LIMIT,
   API_STREAM_PROTOCOL,
 } from './api/endpoints.ts';
@@ -61,6 +66,7 @@ export type {
   ApiPromoted,
 } from './api/hint-endpoints.ts';
 export { API_HINTS_LIMIT } from './api/hint-endpoints.ts';
+export { durationMs, momentMs } from './api/moment.ts';
 export type {
   ApiPolicyActive,
   ApiPolicyActiveQuery,
@@ -81,6 +87,28 @@ export type {
   ApiPolicyTests,
 } from './api/policy-endpoints.ts';
 export { API_REPLAY_LIMIT } from './api/policy-endpoints.ts';
+export type {
+  ApiCallRecord,
+  ApiCost,
+  ApiHistogram,
+  ApiLedger,
+  ApiPruneJob,
+  ApiRunsActivity,
+  ApiVerifyJob,
+  ApiVerifyReport,
+} from './api/record-answers.ts';
+export { API_COST_ROWS_MAX, API_RECORD_EVENTS_MAX } from './api/record-answers.ts';
+export type {
+  ApiActivityQuery,
+  ApiCallFilter,
+  ApiCallsQuery,
+  ApiCostQuery,
+  ApiHistogramQuery,
+  ApiPrune,
+  ApiRunsQuery,
+  ApiVerify,
+} from './api/record-queries.ts';
+export { API_ACTIVITY, API_BUCKETS, API_COST_BUCKETS_MAX } from './api/record-queries.ts';
 export type {
   ApiAcceptPins,
   ApiPendingChange,

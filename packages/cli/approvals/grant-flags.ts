@@ -1,9 +1,8 @@
 // Turns flags into the grant that an approval creates.
 
-import { type Failure, isFailure } from '@subluminal/contracts';
+import { durationMs, type Failure, isFailure } from '@subluminal/contracts';
 import type { ArgsWish, GrantWish } from '@subluminal/plane/approvals';
 import { badUsage } from '../input/command.ts';
-import { durationMs } from '../input/moment.ts';
 
 interface ArgumentFlags {
   readonly like: readonly string[];

@@ -49,7 +49,10 @@ const OPTIONS = {
   kind: choice(['tool_call', 'turn'], 'Only calls of tools, or only turns of models'),
   provider: textOption('name', 'Only turns of this model provider'),
   model: textOption('name', 'Only turns of this model'),
-  decision: choice(DECISION_FILTERS, 'Only this decision; REFUSED is any decision except ALLOW'),
+  decision: choice(
+    [...DECISION_FILTERS, 'ASKED'],
+    'Only this decision; REFUSED is any decision except ALLOW, ASKED needed a person or waits for one',
+  ),
   status: choice(
     [...new Set([...CALL_STATUSES, ...RUN_STATUSES])],
     'Only this status; FAILED is any end except OK, also of refused calls; PENDING and RUNNING have not ended',

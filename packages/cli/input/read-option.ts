@@ -1,7 +1,7 @@
 // Reads options whose values are numbers, times or formats; a number or time that is not given is
 // undefined. Each throws its failure.
+import { momentMs } from '@subluminal/contracts';
 import { badUsage, orThrow } from './command.ts';
-import { momentMs } from './moment.ts';
 
 export function numberOption(
   name: string,

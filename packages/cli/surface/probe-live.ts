@@ -1,9 +1,8 @@
 // Starts a server and lists what it offers, for the commands that need that.
 
-import { type Failure, failure } from '@subluminal/contracts';
+import { durationMs, type Failure, failure } from '@subluminal/contracts';
 import { probeServer, type RemoteStart, type ServerListing } from '@subluminal/plane/probe';
 import { badUsage, type Done, done } from '../input/command.ts';
-import { durationMs } from '../input/moment.ts';
 import {
   COMMAND_AND_URL,
   type RemoteArguments,

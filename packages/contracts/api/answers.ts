@@ -90,6 +90,11 @@ export const API_RUN = open({
     'Why it was last decided or recorded by less than it should be; null where it never was.',
   ),
   calls: required(CALL_COUNTS, 'Its calls.'),
+  hints: required(count, 'Hints that it was given.'),
+  turns: required(count, 'Calls of models; they are among its calls, too.'),
+  tokens_in: required(count, 'Tokens of their requests.'),
+  tokens_out: required(count, 'Tokens of their answers.'),
+  cost_micros: required(count, 'What they cost, in millionths of a dollar.'),
 });
 
 const CALL_FIELDS = {

@@ -2,7 +2,7 @@
 import { type Parsed, parserFor } from '../shape/check.ts';
 import { closed, type Infer, type ObjectShape, type VariantShape } from '../shape/shape.ts';
 
-/** The parameters of an endpoint: each at most once, none that is not here. */
+/** The parameters of an endpoint: none that is not here, and each at most once unless it is an array. */
 export interface ApiQuery<T> {
   readonly shape: ObjectShape;
   readonly parse: (value: unknown) => Parsed<T>;

@@ -3,18 +3,7 @@
 // about calls that wait.
 
 import { ACTION } from '../decision/decision.ts';
-import { CALL_STATUS } from '../events/call.ts';
-import { RUN_STATUS } from '../events/run.ts';
-import {
-  closed,
-  formatted,
-  type Infer,
-  integer,
-  oneOf,
-  optional,
-  required,
-  string,
-} from '../shape/shape.ts';
+import { closed, type Infer, integer, oneOf, optional, required, string } from '../shape/shape.ts';
 import {
   type API_CALL,
   API_CALL_DETAIL,
@@ -22,7 +11,6 @@ import {
   API_ERROR,
   API_EVENT_LINE,
   API_HEALTH,
-  API_PAGE_LIMIT,
   API_POLICIES,
   API_POLICIES_LIMIT,
   API_RUN,
@@ -31,9 +19,7 @@ import {
   API_STATS,
   API_STREAM_MESSAGE,
   API_TAKEN,
-  CURSOR_LENGTH_MAX,
   SEQ,
-  TIME_MS,
 } from './answers.ts';
 import {
   API_APPROVAL,
@@ -58,6 +44,26 @@ import {
 import { API_HINTS, API_PROMOTED, HINTS_QUERY, PROMOTE_BODY } from './hint-endpoints.ts';
 import { POLICY_ENDPOINTS } from './policy-endpoints.ts';
 import {
+  API_CALL_RECORD,
+  API_COST,
+  API_HISTOGRAM,
+  API_LEDGER,
+  API_PRUNE_JOB,
+  API_RUNS_ACTIVITY,
+  API_VERIFY_JOB,
+} from './record-answers.ts';
+import {
+  ACTIVITY_QUERY,
+  CALLS_QUERY,
+  COST_QUERY,
+  EVENTS_QUERY,
+  HISTOGRAM_QUERY,
+  PRUNE_BODY,
+  RANGE_FIELDS,
+  RUNS_QUERY,
+  VERIFY_BODY,
+} from './record-queries.ts';
+import {
   ACCEPT_PINS_BODY,
   API_ACCEPT_BYTES_MAX,
   API_PINS_ACCEPTED,
@@ -81,76 +87,17 @@ import {
 
 /** What a browser offers as the subprotocol of the stream, beside `bearer.TOKEN` or `page.TOKEN`. */
 export const API_STREAM_PROTOCOL = 'subluminal.v1';
-/** The longest text that can be searched for. */
-const TEXT_LENGTH_MAX = 200;
-const PATH_LENGTH_MAX = 4_096;
-const ARG_LENGTH_MAX = 2_048;
 const PRODUCER_LENGTH_MAX = 256;
 
 const name = string();
 
-const PAGE_FIELDS = {
-  limit: optional(integer({ min: 1, max: API_PAGE_LIMIT.max }), 'How many rows; 50.'),
-  cursor: optional(
-    string({ lengthMax: CURSOR_LENGTH_MAX }),
-    'What the page before gave as `next`.',
-  ),
-} as const;
-
-const RANGE_FIELDS = {
-  from_ms: optional(TIME_MS, 'From this time on.'),
-  to_ms: optional(TIME_MS, 'Before this time.'),
-} as const;
-
-const RUNS_QUERY = closed({
-  agent_id: optional(name, 'The agent.'),
-  status: optional(
-    oneOf(...RUN_STATUS.values, 'RUNNING'),
-    'How the run ended; `RUNNING` has no end on record.',
-  ),
-  ...RANGE_FIELDS,
-  ...PAGE_FIELDS,
-});
-
-const DECISION_FILTER = oneOf(...ACTION.values, 'REFUSED');
-
-const CALLS_QUERY = closed({
-  run_id: optional(name, 'The run.'),
-  agent_id: optional(name, 'The agent.'),
-  kind: optional(oneOf('tool_call', 'turn'), 'Calls of tools, or of models, alone.'),
-  server_name: optional(name, 'The server, as it is configured.'),
-  tool_name: optional(name, 'The tool, as the server calls it.'),
-  principal: optional(name, 'Who started the run.'),
-  approved_by: optional(name, 'Who approved the call.'),
-  provider: optional(name, 'The provider of a model.'),
-  model: optional(name, 'The model, as the provider calls it.'),
-  decision: optional(DECISION_FILTER, 'What was decided; `REFUSED` is all but ALLOW.'),
-  status: optional(
-    oneOf(...CALL_STATUS.values, 'PENDING', 'FAILED'),
-    'How the call ended; `PENDING` has no end on record, `FAILED` is all but OK.',
-  ),
-  rule_id: optional(name, 'The rule that decided.'),
-  args_hash: optional(formatted('sha256'), 'The hash of the canonical arguments.'),
-  path: optional(
-    string({ lengthMax: PATH_LENGTH_MAX }),
-    'An absolute path that the arguments name, or a folder above it.',
-  ),
-  arg: optional(string({ lengthMax: ARG_LENGTH_MAX }), 'An argument, as `NAME=GLOB`.'),
-  text: optional(
-    string({ lengthMax: TEXT_LENGTH_MAX }),
-    'Part of a name, a summary, an error or a preview.',
-  ),
-  ...RANGE_FIELDS,
-  ...PAGE_FIELDS,
-});
-
 const STATS_QUERY = closed(RANGE_FIELDS);
-
-const EVENTS_QUERY = closed({ after: optional(SEQ, 'Only events behind this seq.') });
 
 const POLICIES_QUERY = closed({
   limit: optional(integer({ min: 1, max: API_POLICIES_LIMIT.max }), 'How many; 50.'),
 });
+
+const DECISION_FILTER = oneOf(...ACTION.values, 'REFUSED');
 
 const STREAM_QUERY = closed({
   after: optional(SEQ, 'First everything behind this seq; without it only what is new.'),
@@ -166,10 +113,7 @@ const INGEST_QUERY = closed({
   seq: required(SEQ, 'The number of the first line; the others follow. Each is taken once.'),
 });
 
-export type ApiRunsQuery = Infer<typeof RUNS_QUERY>;
-export type ApiCallsQuery = Infer<typeof CALLS_QUERY>;
 export type ApiStatsQuery = Infer<typeof STATS_QUERY>;
-export type ApiEventsQuery = Infer<typeof EVENTS_QUERY>;
 export type ApiPoliciesQuery = Infer<typeof POLICIES_QUERY>;
 export type ApiStreamQuery = Infer<typeof STREAM_QUERY>;
 
@@ -201,6 +145,13 @@ export const API_ENDPOINTS = {
   },
   calls: search('calls', API_CALLS_PAGE, CALLS_QUERY),
   call: endpoint('calls/{run_id}/{call_id}', API_CALL_DETAIL),
+  record: endpoint('calls/{run_id}/{call_id}/record', API_CALL_RECORD),
+  histogram: search('histogram', API_HISTOGRAM, HISTOGRAM_QUERY),
+  activity: search('activity', API_RUNS_ACTIVITY, ACTIVITY_QUERY),
+  cost: search('cost', API_COST, COST_QUERY),
+  ledger: endpoint('ledger', API_LEDGER),
+  verify: { ...endpoint('ledger/verify', API_VERIFY_JOB), input: input(VERIFY_BODY) },
+  prune: { ...endpoint('ledger/prune', API_PRUNE_JOB), input: input(PRUNE_BODY) },
   stats: search('stats', API_STATS, STATS_QUERY),
   policies: search('policies', API_POLICIES, POLICIES_QUERY),
   approvals: search('approvals', API_APPROVALS, APPROVALS_QUERY),
@@ -272,4 +223,4 @@ export type ApiStats = Infer<typeof API_STATS>;
 export type ApiPolicies = Infer<typeof API_POLICIES>;
 export type ApiError = Infer<typeof API_ERROR>;
 
-export { API_ERROR, API_PAGE_LIMIT, API_POLICIES_LIMIT };
+export { API_ERROR, API_POLICIES_LIMIT };

@@ -3,6 +3,7 @@ import {
   API_ENDPOINTS,
   API_PAGE_LIMIT,
   API_POLICIES_LIMIT,
+  type ApiCallFilter,
   type ApiCallsQuery,
   type ApiHealth,
   type ApiRunsQuery,
@@ -14,7 +15,8 @@ import { Hono } from 'hono';
 import {
   argFilter,
   type CallFilter,
-  pathFilter,
+  namePattern,
+  pathAnywhereFilter,
   type RunFilter,
 } from '../../stores/ledger/index.ts';
 import { ApprovalDesk, type DeskOptions } from './approval-desk.ts';
@@ -23,7 +25,7 @@ import { httpFailure, isHttpFailure, NOT_FOUND, thrownByLedger } from './http-fa
 import { readLines } from './read-request.ts';
 import { type ApiApp, get, parametersOf, post } from './routes.ts';
 import { runLines, runSummary } from './run-events.ts';
-import type { ApiLimits, ApiOptions } from './types.ts';
+import type { ApiLimits, ApiOptions, ApiReader } from './types.ts';
 import { addPolicy } from './workbench-routes.ts';
 
 interface AppOptions extends Omit<ApiOptions, 'limits'> {
@@ -34,8 +36,6 @@ interface AppOptions extends Omit<ApiOptions, 'limits'> {
 
 const LINES_TYPE = 'application/x-ndjson; charset=utf-8';
 const WARNING_LENGTH_MAX = 500;
-/** Nobody asks from a folder. */
-const ROOT = '/';
 
 export function createApp(options: AppOptions): ApiApp {
   const app: ApiApp = new Hono();
@@ -79,7 +79,10 @@ function addOverview(app: ApiApp, { reader }: AppOptions): void {
   get(app, policies, async ({ limit = API_POLICIES_LIMIT.fallback }) => ({
     rows: await reader.policies(limit),
   }));
-  get(app, calls, (query) => reader.calls(callFilter(query), pageRequest(query)));
+  get(app, calls, async (query) => {
+    const filter = await callFilter(query, reader);
+    return reader.calls(filter, pageRequest(query));
+  });
   get(app, call, (_, { run_id = '', call_id = '' }) => reader.call(run_id, call_id));
 }
 
@@ -137,23 +140,32 @@ function pageRequest(query: Pick<ApiCallsQuery, 'limit' | 'cursor'>) {
   return definedFields({ limit, cursor });
 }
 
-function runFilter({ agent_id, status, ...range }: ApiRunsQuery): RunFilter {
-  return { ...definedFields({ agentId: agent_id, status }), ...rangeFilter(range) };
+function runFilter({ agent_id, principal, client, status, ...range }: ApiRunsQuery): RunFilter {
+  return {
+    ...definedFields({ agentId: agent_id, principal: namePattern(principal), client, status }),
+    ...rangeFilter(range),
+  };
 }
 
-function callFilter(query: ApiCallsQuery): CallFilter {
+const LAST = 'last';
+
+async function callFilter(
+  query: ApiCallFilter,
+  reader: Pick<ApiReader, 'runs'>,
+): Promise<CallFilter> {
+  const [newest] = query.run_id === LAST ? (await reader.runs({}, { limit: 1 })).rows : [];
   const { decision, status, text, kind, provider, model } = query;
   return {
     ...definedFields({ decision, status, text, kind, provider, model }),
     ...definedFields({
-      runId: query.run_id,
+      runId: newest?.run_id ?? query.run_id,
       agentId: query.agent_id,
-      serverName: query.server_name,
-      toolName: query.tool_name,
-      principal: query.principal,
-      approvedBy: query.approved_by,
-      path: query.path === undefined ? undefined : pathFilter(query.path, ROOT),
-      args: query.arg === undefined ? undefined : [argFilter(query.arg)],
+      serverName: namePattern(query.server_name),
+      toolName: namePattern(query.tool_name),
+      principal: namePattern(query.principal),
+      approvedBy: namePattern(query.approved_by),
+      path: query.path === undefined ? undefined : pathAnywhereFilter(query.path),
+      args: query.arg?.map(argFilter),
       ruleId: query.rule_id,
       argsHash: query.args_hash,
     }),

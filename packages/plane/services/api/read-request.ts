@@ -120,7 +120,7 @@ export async function readLines(
 
 // Query parameters, read strictly: a misspelt filter must not show everything.
 
-const PARAMETERS_MAX = 32;
+const PARAMETERS_MAX = 128;
 const DIGITS = /^\d{1,16}$/;
 
 /** Reads the query of a request target as the endpoint declares it. */
@@ -131,6 +131,11 @@ export function readParameters<T>({ shape, parse }: ApiQuery<T>, target: string)
   for (const [name, text] of given) {
     const field = Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined;
     if (field === undefined) return badRequest(unknownName(name, shape));
+    if (field.shape.kind === 'array') {
+      const others: readonly unknown[] = Array.isArray(values[name]) ? values[name] : [];
+      values[name] = [...others, valueOf(field.shape.items, text)];
+      continue;
+    }
     if (Object.hasOwn(values, name)) return badRequest(`The parameter \`${name}\` is given twice.`);
     values[name] = valueOf(field.shape, text);
   }

@@ -1,5 +1,11 @@
 export { callArgsTest } from './args/match-args.ts';
-export { argFilter, namePattern, nameTest, pathFilter } from './args/parse-filters.ts';
+export {
+  argFilter,
+  namePattern,
+  nameTest,
+  pathAnywhereFilter,
+  pathFilter,
+} from './args/parse-filters.ts';
 export { mainArgument, readArgs } from './args/read-args.ts';
 export type { IncomingLine } from './chain/event-line.ts';
 export { OWN_PRODUCER } from './chain/ledger-events.ts';

@@ -1,21 +1,16 @@
 // Whether the arguments of a call name a file, or have a value.
 import type { JsonObject } from '@subluminal/contracts';
-import {
-  absolutePath,
-  isUnder,
-  lexicalPath,
-  namedPaths,
-  nameVariants,
-} from '@subluminal/core/paths';
+import { absolutePath, lexicalPath, namedPaths, nameVariants } from '@subluminal/core/paths';
 import type { ArgFilter, CallFilter, PathFilter } from '../store/query.ts';
-import { globTest } from './parse-filters.ts';
+import { globTest, isPathWanted } from './parse-filters.ts';
 
 /** Relative names of a command begin in a folder that it names, too; with more names they do not. */
 const NAMES_JOINED_MAX = 64;
 const DEPTH_MAX = 16;
 
 /** Whether arguments name one of the paths, or something below it. */
-function pathTest({ paths, home, folder }: PathFilter) {
+function pathTest(filter: PathFilter) {
+  const { paths, home, folder } = filter;
   const baseNames = new Set(paths.map((path) => path.slice(path.lastIndexOf('/') + 1)));
   const lowerNames = [...baseNames].map((base) => base.toLowerCase());
   const isMentioned = (text: string) => {
@@ -23,7 +18,7 @@ function pathTest({ paths, home, folder }: PathFilter) {
     return lowerNames.some((base) => lower.includes(base));
   };
   const place = { userHome: home, env: {}, isMentioned };
-  const isWanted = (path: string) => paths.some((wanted) => isUnder(path, wanted));
+  const isWanted = (path: string) => isPathWanted(filter, path);
   return (args: JsonObject, runFolder: string | undefined): boolean => {
     const { names } = namedPaths(args, { baseNames, isMentioned });
     const variants = names.flatMap((name) => nameVariants(name, place));

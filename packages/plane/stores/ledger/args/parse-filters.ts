@@ -1,6 +1,8 @@
 // What people write for a filter: a name or a glob, an argument, a path.
-import { resolve } from 'node:path';
+import { posix, resolve } from 'node:path';
+import { isUnder } from '@subluminal/core/paths';
 import { compileGlob } from '@subluminal/core/policy';
+import { visible } from '@subluminal/core/visible';
 import { realPath } from '../../../os/index.ts';
 import { userHome } from '../../config/index.ts';
 import { ledgerFailure } from '../chain/ledger-failure.ts';
@@ -8,6 +10,7 @@ import type { ArgFilter, NamePattern, PathFilter } from '../store/query.ts';
 
 const GLOB_SIGNS = /[*?[\]{}\\]/;
 const GLOB_LENGTH_MAX = 1_024;
+const SHOWN_LENGTH_MAX = 80;
 
 /** What a person typed: a glob when it has the signs of one. */
 export function namePattern(text: string | undefined): NamePattern | undefined {
@@ -21,7 +24,7 @@ export function globTest(glob: string): (name: string) => boolean {
   const why = compiled.ok ? `it is longer than ${GLOB_LENGTH_MAX} characters` : compiled.message;
   throw ledgerFailure(
     'SUB_LEDGER_QUERY',
-    `The glob \`${glob.slice(0, 80)}\` cannot be used: ${why}.`,
+    `The glob \`${visible(glob, SHOWN_LENGTH_MAX)}\` cannot be used: ${why}.`,
   );
 }
 
@@ -35,7 +38,7 @@ export function nameTest(pattern: NamePattern | undefined): (name: string) => bo
 export function argFilter(text: string): ArgFilter {
   const [, name = '', glob = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
   if (name === '') {
-    const detail = `The argument \`${text.slice(0, 80)}\` is not written as NAME=GLOB.`;
+    const detail = `The argument \`${visible(text, SHOWN_LENGTH_MAX)}\` is not written as NAME=GLOB.`;
     throw ledgerFailure('SUB_LEDGER_QUERY', detail);
   }
   globTest(glob);
@@ -43,14 +46,38 @@ export function argFilter(text: string): ArgFilter {
 }
 
 const PATH_LENGTH_MAX = 4_096;
+const ROOT = '/';
 
 /** A path from a folder, and what it is when its links are followed. */
 export function pathFilter(path: string, folder: string): PathFilter {
-  if (path === '' || path.length > PATH_LENGTH_MAX || path.includes('\0')) {
-    throw ledgerFailure('SUB_LEDGER_QUERY', 'The path is empty or too long.');
-  }
+  requirePath(path);
   const home = userHome(process.env);
   const expanded = path.replace(/^~(?=\/|$)/, () => home);
   const written = resolve(folder, expanded);
   return { paths: [...new Set([written, realPath(written)])], home, folder };
+}
+
+/** The same where nobody stands in a folder: a relative path begins anywhere, by whole names. */
+export function pathAnywhereFilter(path: string): PathFilter {
+  requirePath(path);
+  const isRelative = !path.startsWith('/') && !/^~(?:\/|$)/.test(path);
+  if (!isRelative) return pathFilter(path, ROOT);
+  const names = posix.normalize(path).replace(/\/$/, '');
+  if (names === '.' || /^\.\.(?:\/|$)/.test(names)) {
+    throw ledgerFailure('SUB_LEDGER_QUERY', 'The relative path names no file or folder.');
+  }
+  const home = userHome(process.env);
+  return { paths: [`/${names}`], isAnywhere: true, home, folder: ROOT };
+}
+
+/** Whether a path is one that is asked for, or below it. */
+export function isPathWanted({ paths, isAnywhere }: PathFilter, path: string): boolean {
+  if (isAnywhere !== true) return paths.some((wanted) => isUnder(path, wanted));
+  return paths.some((wanted) => `${path}/`.includes(`${wanted}/`));
+}
+
+function requirePath(path: string): void {
+  if (path === '' || path.length > PATH_LENGTH_MAX || path.includes('\0')) {
+    throw ledgerFailure('SUB_LEDGER_QUERY', 'The path is empty or too long.');
+  }
 }

@@ -12,6 +12,7 @@ import {
   type RuleHits,
   type RunFilter,
   type RunRow,
+  type RunUsage,
   type Stats,
 } from '../store/query.ts';
 import type { RejectRow } from '../store/stored-rows.ts';
@@ -30,6 +31,9 @@ const COUNTS = `count(*) AS total,
   count(*) FILTER (WHERE decision IS NULL) AS undecided,
   count(*) FILTER (WHERE decision = 'ALLOW' AND status <> 'OK'
     AND COALESCE(error_class, '') <> 'policy_block') AS errors`;
+const USAGE = `(SELECT count(*) FROM hints WHERE hints.run_id = ?) AS hints,
+  count(*) FILTER (WHERE kind = 'turn') AS turns, sum(tokens_in) AS tokens_in,
+  sum(tokens_out) AS tokens_out, sum(cost_micros) AS cost_micros`;
 /** Of calls that were allowed: an answer that a gate held back is no failure of the server. */
 const HELD_BACK_IN_RANGE = `SELECT count(*) AS count FROM tool_calls INDEXED BY calls_failed
   WHERE status <> 'OK' AND decision = 'ALLOW' AND error_class = 'policy_block'
@@ -42,10 +46,11 @@ export function searchRuns(
 ): Page<RunRow> {
   const limit = limitOf(request);
   const after = positionOf(request);
-  const { agentId, principal, status, isDegraded, fromMs, toMs } = filter;
+  const { agentId, principal, client, status, isDegraded, fromMs, toMs } = filter;
   const { sql: matching, values } = where([
     ['agent_id = ?', agentId],
     [`principal ${IN_NAMES}`, namedPrincipals(connection, principal)],
+    ['client = ?', client],
     status === 'RUNNING' ? ['status IS NULL'] : ['status = ?', status],
     ...(isDegraded === true ? [['degraded_reason IS NOT NULL'] as const] : []),
     ['first_at >= ?', fromMs],
@@ -65,8 +70,9 @@ export function findRun(connection: Connection, runId: string): RunRow | undefin
 
 function runOf(connection: Connection, row: SqlRow): RunRow {
   const run_id = textCell(row, 'run_id');
-  const counts = connection.one(`SELECT ${COUNTS} FROM tool_calls WHERE run_id = ?`, run_id);
-  const count = (name: keyof CallCounts) => integerOrNull(counts, name) ?? 0;
+  const sql = `SELECT ${COUNTS}, ${USAGE} FROM tool_calls WHERE run_id = ?`;
+  const counts = connection.one(sql, run_id, run_id);
+  const count = (name: keyof CallCounts | keyof RunUsage) => integerOrNull(counts, name) ?? 0;
   const calls = {
     total: count('total'),
     allowed: count('allowed'),
@@ -75,7 +81,15 @@ function runOf(connection: Connection, row: SqlRow): RunRow {
     undecided: count('undecided'),
     errors: count('errors'),
   };
-  return { ...readRow(RUNS, row), calls };
+  return {
+    ...readRow(RUNS, row),
+    calls,
+    hints: count('hints'),
+    turns: count('turns'),
+    tokens_in: count('tokens_in'),
+    tokens_out: count('tokens_out'),
+    cost_micros: count('cost_micros'),
+  };
 }
 
 /** Each answer comes from one index alone. */

@@ -1,8 +1,8 @@
 // Looks into the arguments of calls. SQL leaves out most calls that cannot fit; what is left is read.
 import { isObject } from '@subluminal/contracts';
-import { isUnder } from '@subluminal/core/paths';
 import { parseJson } from '../../../os/index.ts';
 import { callArgsTest } from '../args/match-args.ts';
+import { isPathWanted } from '../args/parse-filters.ts';
 import { readArgs } from '../args/read-args.ts';
 import { type CallFilter, likePattern, type PathFilter, type Position } from '../store/query.ts';
 import { FLAGS } from '../store/tables.ts';
@@ -84,11 +84,12 @@ function mayHaveKey(key: string): Condition {
 }
 
 /** The last part of the path stands in the arguments, unless what names begin in is below it. */
-function mayNamePath({ paths, home, folder }: PathFilter): Condition {
+function mayNamePath(filter: PathFilter): Condition {
+  const { paths, home, folder } = filter;
   const bases = [...new Set(paths.map((path) => path.slice(path.lastIndexOf('/') + 1)))];
   if (bases.some((base) => base === '' || ESCAPED.test(base))) return ['1'];
   const patterns = bases.map((base) => likePattern(base.slice(0, PATTERN_MAX)));
-  const hasBelow = (start: string) => paths.some((path) => isUnder(start, path));
+  const hasBelow = (start: string) => isPathWanted(filter, start);
   const sql = [
     ...patterns.flatMap(() => [MENTIONS, IS_RUN_IN]),
     ...[IS_SPELLED, IS_URI, NOT_WHOLE],

@@ -150,7 +150,9 @@ function leaderOf(connection: Connection, filter: CallFilter): string {
   if (filter.ruleId !== undefined) return 'calls_rule';
   if (filter.provider !== undefined) return 'calls_model';
   if (toolName !== undefined && isRare('calls_tool', 'tool_name', toolName)) return 'calls_tool';
-  if (decision !== undefined && decision !== 'ALLOW') return 'calls_refused';
+  if (decision !== undefined && decision !== 'ALLOW' && decision !== 'ASKED') {
+    return 'calls_refused';
+  }
   if (status !== undefined && status !== 'OK') return 'calls_failed';
   if (toolName !== undefined) return serverName === undefined ? 'calls_tool' : 'calls_server_tool';
   if (agentId !== undefined) return 'calls_agent';
@@ -183,10 +185,17 @@ function conditionsOf(filter: CallFilter, after: Position | undefined): readonly
   ];
 }
 
+/** A person was asked about it, or it waits: nothing is decided about a call that waits. */
+const IS_ASKED = `((c.decision IS NULL AND c.status IS NULL)
+  OR c.reason_code IN ('APPROVAL_REQUIRED', 'APPROVAL_REJECTED', 'APPROVAL_TIMEOUT', 'APPROVAL_CANCELLED', 'CONTENT_APPROVAL')
+  OR EXISTS (SELECT 1 FROM approvals a WHERE a.run_id = c.run_id AND a.call_id = c.call_id
+    AND a.state <> 'auto_approved'))`;
+
 /** Repeats the words of the partial index, so that SQLite knows that it may use it. */
 function decided(decision: CallFilter['decision']): readonly Condition[] {
   const exact: Condition = ['c.decision = ?', decision];
   if (decision === undefined || decision === 'ALLOW') return [exact];
+  if (decision === 'ASKED') return [[IS_ASKED]];
   return decision === 'REFUSED' ? [["c.decision <> 'ALLOW'"]] : [["c.decision <> 'ALLOW'"], exact];
 }
 

@@ -11,6 +11,8 @@ export type NamePattern = string | { readonly glob: string };
 export interface PathFilter {
   /** Absolute and normalised: the ways to write one file, or a folder with all below it. */
   readonly paths: readonly string[];
+  /** Instead, these names one below the other stand anywhere in a path; `paths` has them with a `/` in front. */
+  readonly isAnywhere?: true;
   /** What `~` stands for. */
   readonly home: string;
   /** Where relative names begin in a run whose repository is not known. */
@@ -38,8 +40,8 @@ export interface CallFilter {
   readonly approvedBy?: NamePattern;
   readonly provider?: string;
   readonly model?: string;
-  /** `REFUSED` is every decision but ALLOW. */
-  readonly decision?: Action | 'REFUSED';
+  /** `REFUSED` is every decision but ALLOW; `ASKED` needed a person, or waits for one. */
+  readonly decision?: Action | 'REFUSED' | 'ASKED';
   /** `PENDING` has no end on record; `FAILED` is every status but OK. */
   readonly status?: CallStatus | 'PENDING' | 'FAILED';
   readonly ruleId?: string;
@@ -57,6 +59,7 @@ export interface CallFilter {
 export interface RunFilter {
   readonly agentId?: string;
   readonly principal?: NamePattern;
+  readonly client?: string;
   /** `RUNNING` has no end on record. */
   readonly status?: 'SUCCEEDED' | 'FAILED' | 'TERMINATED' | 'CANCELLED' | 'LOST' | 'RUNNING';
   /** Only those that were decided or recorded by less than they should be. */
@@ -109,7 +112,16 @@ export type CallDetail = CallRow & {
   readonly hint: CallHint | null;
 };
 
-export type RunRow = TableAnswer<typeof RUNS> & { readonly calls: CallCounts };
+export type RunRow = TableAnswer<typeof RUNS> & RunUsage & { readonly calls: CallCounts };
+
+export interface RunUsage {
+  readonly hints: number;
+  /** They are among its calls, too. */
+  readonly turns: number;
+  readonly tokens_in: number;
+  readonly tokens_out: number;
+  readonly cost_micros: number;
+}
 
 export interface CallCounts {
   readonly total: number;
