@@ -265,9 +265,11 @@ export {
   WHOAMI,
 } from './gateway/api-answers.ts';
 export type {
-  GatewayAnswer,
+  GatewayAnswerOf,
+  GatewayBodyOf,
   GatewayEndpoint,
   GatewayEndpointName,
+  GatewayQueryOf,
 } from './gateway/api-endpoints.ts';
 export { GATEWAY_ENDPOINTS } from './gateway/api-endpoints.ts';
 export type {
@@ -277,7 +279,12 @@ export type {
   RepoBindingPayload,
   WebhookEvent,
 } from './gateway/api-inputs.ts';
-export { parseExplainRequest, parseRepoBinding, WEBHOOK_EVENT } from './gateway/api-inputs.ts';
+export {
+  parseExplainRequest,
+  parsePageKey,
+  parseRepoBinding,
+  WEBHOOK_EVENT,
+} from './gateway/api-inputs.ts';
 export type {
   BudgetsFile,
   ConfigFileForm,

@@ -8,6 +8,7 @@ import { homePaths } from '@subluminal/plane/config';
 import { secretPlaces } from '../gateway/config-home.ts';
 import { renderConfigProblems } from '../gateway/render-check.ts';
 import { badUsage, defineCommand, done, EXIT, textOption } from '../input/command.ts';
+import { builtPages } from '../ledger/built-pages.ts';
 import manifest from '../package.json' with { type: 'json' };
 import { harmless } from '../terminal/text.ts';
 import { untilSignal } from '../terminal/until-signal.ts';
@@ -46,6 +47,7 @@ export const serve = defineCommand({
     const { dir } = args;
     const log = (line: string) =>
       io.err.write(`${new Date().toISOString()} gateway: ${harmless(line)}\n`);
+    const pages = builtPages();
     const started = await startGateway({
       dir,
       home: join(homePaths(process.env).home, 'gateway'),
@@ -56,6 +58,7 @@ export const serve = defineCommand({
         ...(port !== undefined && { port }),
       },
       ...(options.database !== undefined && { database: options.database }),
+      ...(pages !== undefined && { pages }),
       log,
     });
     if (isFailure(started)) return started;
@@ -65,6 +68,7 @@ export const serve = defineCommand({
     }
     limitHeapGrowth();
     log(`It listens on ${started.url}.`);
+    if (pages !== undefined) log(`Its page: ${started.url}/`);
     await untilSignal(({ signal }) => aborted(signal));
     log('It takes no more turns, and ends when those under way have ended.');
     await started.close();

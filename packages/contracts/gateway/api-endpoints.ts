@@ -1,6 +1,7 @@
 // The API of the gateway: every endpoint with its parameters, its answer and who may ask. The routes, the OpenAPI
 // document and the page docs/reference/gateway-api.md are held to this table.
 import type { ApiInput, ApiQuery } from '../api/define-endpoint.ts';
+import { API_LOGGED_IN, API_LOGGED_OUT, API_SESSION, KEY_LOGIN_BODY } from '../api/session.ts';
 import { parserFor } from '../shape/check.ts';
 import { closed, type Infer, type ObjectShape } from '../shape/shape.ts';
 import {
@@ -118,6 +119,17 @@ const teamAdmin = 'team_admin';
 const platformAdmin = 'platform_admin';
 
 export const GATEWAY_ENDPOINTS = {
+  login: post('login', API_LOGGED_IN, {
+    summary: 'Begin a session of the page',
+    role: 'anyone',
+    body: KEY_LOGIN_BODY,
+  }),
+  logout: post('logout', API_LOGGED_OUT, {
+    summary: 'End the session of the page in this browser',
+    role: 'anyone',
+    body: NOTHING,
+  }),
+  session: get('session', API_SESSION, { summary: 'Who is logged in', role: developer }),
   whoami: get('whoami', WHOAMI, { summary: 'Who the key belongs to', role: developer }),
   keys: get('me/api-keys', API_KEYS, { summary: 'List your keys', role: developer }),
   addKey: post('me/api-keys', NEW_API_KEY, {
@@ -267,7 +279,24 @@ export const GATEWAY_ENDPOINTS = {
 } as const satisfies { readonly [name: string]: GatewayEndpoint };
 
 export type GatewayEndpointName = keyof typeof GATEWAY_ENDPOINTS;
-/** What an endpoint answers. */
-export type GatewayAnswer<N extends GatewayEndpointName> = Infer<
-  (typeof GATEWAY_ENDPOINTS)[N]['answer']
->;
+/** What each endpoint answers, takes as parameters, and takes as its body. */
+interface GatewayTypes {
+  readonly answer: {
+    [N in GatewayEndpointName]: Infer<(typeof GATEWAY_ENDPOINTS)[N]['answer']>;
+  };
+  readonly query: {
+    [N in GatewayEndpointName]: (typeof GATEWAY_ENDPOINTS)[N]['query'] extends ApiQuery<infer Q>
+      ? Q
+      : never;
+  };
+  readonly body: {
+    [N in GatewayEndpointName]: (typeof GATEWAY_ENDPOINTS)[N] extends {
+      readonly input: ApiInput<infer B>;
+    }
+      ? B
+      : never;
+  };
+}
+export type GatewayAnswerOf<N extends GatewayEndpointName> = GatewayTypes['answer'][N];
+export type GatewayQueryOf<N extends GatewayEndpointName> = GatewayTypes['query'][N];
+export type GatewayBodyOf<N extends GatewayEndpointName> = GatewayTypes['body'][N];

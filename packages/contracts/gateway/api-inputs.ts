@@ -163,6 +163,13 @@ export type ExplainRequest = Infer<typeof EXPLAIN_BODY>;
 
 export const parseExplainRequest = parserFor<ExplainRequest>(EXPLAIN_BODY);
 
+/** What the sealed cookie of a page holds. */
+const PAGE_KEY = closed({
+  api_key: required(token, 'The key that the session stands for.'),
+  expires_at_ms: required(integer({ min: 0 }), 'When the session ends.'),
+});
+export const parsePageKey = parserFor<Infer<typeof PAGE_KEY>>(PAGE_KEY);
+
 /** What the gateway signs for a machine and its repository. */
 const REPO_BINDING = closed({
   repo_id: required(string({ lengthMax: 1_024 }), 'The repository.'),

@@ -21,18 +21,23 @@ import { addPeopleRoutes } from './people-routes.ts';
 import { addRecordRoutes } from './record-routes.ts';
 import { type ApiContext, inOurWords, Routes } from './routes.ts';
 import { hasRole } from './scope.ts';
+import { addSessionRoutes } from './session-routes.ts';
 import type { GatewayApiOptions } from './types.ts';
 
 export interface GatewayApi {
   /** Whether a path belongs to the API. */
   owns(path: string): boolean;
   handle(request: IncomingMessage, response: ServerResponse): void;
+  /** Answers with a file of the page; false when there is no page, or the path is not for it. */
+  handlePage(request: IncomingMessage, response: ServerResponse): boolean;
   /** Ends the streams. */
   close(): Promise<void>;
 }
 
 const TRACE_HEADER = 'x-aicg-trace-id';
 const PATHS = /^\/(?:api\/v1|sse\/v1)\/|^\/metrics$/;
+/** What a client of a model may ask for by mistake: it is told so, and gets no page. */
+const NOT_OF_THE_PAGE = /^\/(?:v\d\w*|anthropic|openai|api|sse|metrics)(?:\/|$)/;
 
 export function createGatewayApi(options: GatewayApiOptions): GatewayApi {
   const routes = new Routes(options);
@@ -41,6 +46,7 @@ export function createGatewayApi(options: GatewayApiOptions): GatewayApi {
     context.set('traceId', context.env.outgoing.getHeader(TRACE_HEADER)?.toString() ?? '');
     await next();
   });
+  addSessionRoutes(routes, options);
   addPeopleRoutes(routes, options);
   addRecordRoutes(routes, options);
   const streams = addApprovalRoutes(routes, options);
@@ -62,6 +68,15 @@ export function createGatewayApi(options: GatewayApiOptions): GatewayApi {
       if (failure !== undefined) return sendFailure(response, inOurWords(failure));
       void answer(request, response);
     },
+    handlePage: (request, response) => {
+      const { pages } = options;
+      const isAsked = request.method === 'GET' || request.method === 'HEAD';
+      if (pages === undefined || !isAsked || NOT_OF_THE_PAGE.test(pathOf(request))) return false;
+      const failure = edgeFailure(request, options);
+      if (failure === undefined) void pages.answer(request, response);
+      else sendFailure(response, inOurWords(failure));
+      return true;
+    },
     close: () => streams.close(),
   };
 }
@@ -82,8 +97,11 @@ function edgeFailure(
   if (origin !== undefined && origin !== `https://${host}` && origin !== `http://${host}`) {
     return httpFailure(403, 'SUB_API_HOST', 'See the header Origin.');
   }
-  const [path = ''] = (request.url ?? '').split('?', 1);
-  return pathFailure(path);
+  return pathFailure(pathOf(request));
+}
+
+function pathOf({ url = '' }: IncomingMessage): string {
+  return url.split('?', 1)[0] ?? '';
 }
 
 /** A scraper has a token of its own; a platform admin may look, too. */
@@ -96,7 +114,7 @@ async function answerMetrics(
   const { incoming } = context.env;
   const token = requestKey(incoming);
   if (token === undefined || !metrics.isScraper(token)) {
-    const caller = await routes.authenticate(context, clientAddress(incoming, addresses));
+    const caller = await routes.callerOf(token, clientAddress(incoming, addresses));
     if (isHttpFailure(caller)) return failureResponse(context, caller);
     if (!hasRole(caller, 'platform_admin')) {
       return failureResponse(context, httpFailure(403, 'SUB_GATEWAY_ROLE'));

@@ -50,6 +50,8 @@ describe('the OpenAPI document', () => {
   it('asks for a key where the contract does', () => {
     const open = OPERATIONS.filter(({ operation }) => operation.security?.length === 0);
     expect(open.map(({ path }) => path).toSorted()).toEqual([
+      '/api/v1/login',
+      '/api/v1/logout',
       '/api/v1/lp/exchange-invite',
       '/api/v1/lp/version-check',
       '/api/v1/setup/exchange',

@@ -23,7 +23,7 @@ import {
 } from '@subluminal/plane/api/http-failure';
 import { bodyFailure, readInput, readParameters } from '@subluminal/plane/api/read-request';
 import { type Context, Hono } from 'hono';
-import { clientAddress } from '../auth/index.ts';
+import { clientAddress, hasKeyHeader, hasPageToken, requestKey } from '../auth/index.ts';
 import { hasRole, roleFailure } from './scope.ts';
 import type { GatewayApiOptions } from './types.ts';
 
@@ -54,6 +54,10 @@ interface InputEndpoint<I> extends GatewayEndpoint {
 
 const WARNING_LENGTH_MAX = 500;
 const SECOND_MS = 1_000;
+const UNKNOWN: HttpFailure = {
+  ...httpFailure(401, 'SUB_GATEWAY_KEY'),
+  headers: { 'www-authenticate': 'Bearer realm="subluminal"' },
+};
 
 export class Routes {
   readonly app = new Hono<HonoEnv>();
@@ -130,12 +134,21 @@ export class Routes {
     }
   }
 
+  /** Who asks, by a key in a header or by the session of a page. Whoever shows a key is known by that alone. */
   async authenticate(context: ApiContext, address: string): Promise<Caller | HttpFailure> {
-    const found = await this.#options.authenticator.authenticate(context.env.incoming, address);
+    const { incoming } = context.env;
+    const { pageKeys } = this.#options;
+    if (hasKeyHeader(incoming)) return this.callerOf(requestKey(incoming), address);
+    // A page that is opened asks before it has a session: no key was tried.
+    if (!hasPageToken(incoming)) return UNKNOWN;
+    return this.callerOf(pageKeys.read(incoming)?.apiKey, address);
+  }
+
+  /** Whose key it is. Wrong ones are counted. */
+  async callerOf(key: string | undefined, address: string): Promise<Caller | HttpFailure> {
+    const found = await this.#options.authenticator.authenticateKey(key, address);
     if (found.kind === 'caller') return found.caller;
-    if (found.kind === 'limited') return limited(found.retryAfterMs);
-    const headers = { 'www-authenticate': 'Bearer realm="subluminal"' };
-    return { ...httpFailure(401, 'SUB_GATEWAY_KEY'), headers };
+    return found.kind === 'limited' ? limited(found.retryAfterMs) : UNKNOWN;
   }
 
   #add(

@@ -1,7 +1,14 @@
 // What the API needs of the gateway around it.
 import type { ExplainRequest, Failure, JsonValue, WebhookEvent } from '@subluminal/contracts';
 import type { Caller, Endpoint, Pool } from '@subluminal/core/routing';
-import type { AddressRules, Authenticator, Onboarding, RepoBindings } from '../auth/index.ts';
+import type { Pages } from '@subluminal/plane/api/pages';
+import type {
+  AddressRules,
+  Authenticator,
+  Onboarding,
+  PageKeys,
+  RepoBindings,
+} from '../auth/index.ts';
 import type { BudgetLimit, GatewayStore, WebhookRow } from '../store/types.ts';
 
 export interface GatewayApiOptions {
@@ -10,6 +17,9 @@ export interface GatewayApiOptions {
   readonly authenticator: Authenticator;
   readonly onboarding: Onboarding;
   readonly bindings: RepoBindings;
+  readonly pageKeys: PageKeys;
+  /** The files of the page; without them there is none. */
+  readonly pages?: Pages;
   readonly addresses: AddressRules;
   /** Asked for each request: a reload counts for the next one. */
   readonly config: () => ApiConfig;

@@ -62,9 +62,13 @@ export class Authenticator {
     this.#exchangeFailures = new TokenBuckets(rates.failures);
   }
 
-  /** Who sends a request. Rejects when the store does not answer: then nobody may pass. */
-  async authenticate(request: IncomingMessage, address: string): Promise<Authentication> {
-    const key = requestKey(request);
+  /** Who sends a request, by the key in its headers. */
+  authenticate(request: IncomingMessage, address: string): Promise<Authentication> {
+    return this.authenticateKey(requestKey(request), address);
+  }
+
+  /** Whose key it is. Rejects when the store does not answer: then nobody may pass. */
+  async authenticateKey(key: string | undefined, address: string): Promise<Authentication> {
     const nowMs = this.#options.nowMs();
     if (key === undefined || !isToken('key', key)) return this.#failed(address, nowMs);
     const found = await this.#find(tokenHash(key), address);
@@ -122,6 +126,11 @@ export class Authenticator {
     const retryAfterMs = this.#failures.take(addressGroup(address), nowMs);
     return retryAfterMs > 0 ? { kind: 'limited', retryAfterMs } : { kind: 'unknown' };
   }
+}
+
+/** Whether a request shows a key, right or wrong. */
+export function hasKeyHeader({ headers }: IncomingMessage): boolean {
+  return headers.authorization !== undefined || headers['x-api-key'] !== undefined;
 }
 
 /** The key of a request, from the header of either wire; undefined when two differ. */

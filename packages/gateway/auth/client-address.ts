@@ -2,6 +2,7 @@
 // trusted proxy has sent them.
 import type { IncomingMessage } from 'node:http';
 import { type BlockList, isIP } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { type Failure, tableFailure } from '@subluminal/contracts';
 import { isInBlocks, readBlocks } from '@subluminal/plane/os/public-address';
 
@@ -52,6 +53,17 @@ export function clientAddress(request: IncomingMessage, rules: AddressRules): st
     if (!isInBlocks(trustedProxies, address)) return address;
   }
   return address;
+}
+
+/** Whether the client came by TLS: to us, or to a trusted proxy. */
+export function isSecureRequest(request: IncomingMessage, rules: AddressRules): boolean {
+  if (request.socket instanceof TLSSocket) return true;
+  const peer = plainAddress(request.socket.remoteAddress ?? '');
+  const { trustedProxies } = rules;
+  if (trustedProxies === undefined || !isInBlocks(trustedProxies, peer)) return false;
+  // The first proxy is the one that the browser speaks to.
+  const [first = ''] = (request.headersDistinct['x-forwarded-proto'] ?? []).join(',').split(',');
+  return first.trim().toLowerCase() === 'https';
 }
 
 export function isAllowedAddress(address: string, { allowed }: AddressRules): boolean {

@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
 import { writeConfig } from '../config/testing/config-folder.ts';
 import { anthropicAnswer, pendingApproval, runningGateway } from './testing/running-gateway.ts';
@@ -27,6 +30,33 @@ describe('a turn through the gateway', () => {
     const answer = await gateway.turn(ASKED, { key: 'sk-sub-wrong' });
     expect(answer.status).toBe(401);
     expect(gateway.upstream).toEqual([]);
+  });
+
+  it('needs the key itself: the session of a page is none', async () => {
+    const pages = mkdtempSync(join(tmpdir(), 'sub-pages-'));
+    onTestFinished(() => rmSync(pages, { recursive: true, force: true }));
+    writeFileSync(join(pages, 'index.html'), '<!doctype html><title>Subluminal</title>');
+    const gateway = await runningGateway({ pages });
+    const { url, key } = gateway;
+    const page = await fetch(`${url}/cost`);
+    expect([page.status, await page.text()]).toEqual([
+      200,
+      '<!doctype html><title>Subluminal</title>',
+    ]);
+    const login = await gateway.ask('/api/v1/login', { body: { api_key: key } });
+    const { page_token: pageToken } = (await login.json()) as { page_token: string };
+    const cookie = login.headers.get('set-cookie')?.split(';')[0] ?? '';
+    const headers = { cookie, 'x-sub-page': pageToken, 'content-type': 'application/json' };
+    const session = await fetch(`${url}/api/v1/session`, { headers });
+    expect(await session.json()).toMatchObject({ plane: 'gateway', user: 'ada' });
+    const turn = { method: 'POST', headers, body: JSON.stringify(ASKED) };
+    for (const path of ['/v1/messages', '/v1/agent/forward']) {
+      expect((await fetch(url + path, turn)).status).toBe(401);
+    }
+    expect((await fetch(`${url}/v1/models`, { headers })).status).toBe(401);
+    expect(gateway.upstream).toEqual([]);
+    const health = await fetch(url, { method: 'HEAD' });
+    expect([health.status, health.headers.get('content-type')]).toEqual([200, 'text/plain']);
   });
 
   it('is blocked by a rule, and the audit says so', async () => {

@@ -7,6 +7,7 @@ import type { Actions } from '@subluminal/core/detect';
 import type { Signer, Verifier } from '@subluminal/core/ports';
 import { type PriceBook, priceBook } from '@subluminal/core/routing';
 import { visible } from '@subluminal/core/visible';
+import { pagesIn } from '@subluminal/plane/api/pages';
 import { sha256 } from '@subluminal/plane/crypto';
 import { errorText } from '@subluminal/plane/os';
 import { openUpstream, type Upstream } from '@subluminal/plane/upstream';
@@ -17,6 +18,7 @@ import {
   Authenticator,
   addressRules,
   Onboarding,
+  PageKeys,
   prepareSetup,
   RepoBindings,
   removeSetupFile,
@@ -175,7 +177,7 @@ export class Gateway {
   }
 
   #open(addresses: AddressRules): { readonly api: GatewayApi; readonly turns: TurnServer } {
-    const { live, store, metrics, version, key } = this.#parts;
+    const { live, store, metrics, version, key, pages } = this.#parts;
     const { tenantId, limits } = live.current().settings;
     const nowMs = Date.now;
     const teamOf = (userId: string) => live.current().identity.users.get(userId)?.teamId;
@@ -210,6 +212,8 @@ export class Gateway {
         newId: uuidv7,
       }),
       bindings,
+      pageKeys: new PageKeys({ secret: this.#derived('page sessions'), addresses, nowMs }),
+      ...(pages !== undefined && { pages: pagesIn(pages) }),
       addresses,
       config: () => apiConfig(live.current(), teamOf),
       policy: policyDesk({ live, store, nowMs, newId: uuidv7 }),
@@ -236,9 +240,8 @@ export class Gateway {
   }
 
   #services(): GovernorServices {
-    const { live, store, key, metrics } = this.#parts;
-    // Gateways that share the key give the same value the same mark.
-    const secret = sha256(key.sign('subluminal redaction marks'));
+    const { live, store, metrics } = this.#parts;
+    const secret = this.#derived('redaction marks');
     return {
       store,
       config: live.current,
@@ -259,6 +262,11 @@ export class Gateway {
       sha256,
       warn: (message) => this.#warn(message),
     };
+  }
+
+  /** Gateways that share the key give the same value the same mark, and know the sessions of each other. */
+  #derived(purpose: string): string {
+    return sha256(this.#parts.key.sign(`subluminal ${purpose}`));
   }
 
   #exporter(): SpanExporter | undefined {
@@ -324,7 +332,7 @@ function handle(
     return;
   }
   if (api.owns(path)) return api.handle(request, response);
-  if (turns.handle(request, response)) return;
+  if (turns.handle(request, response) || api.handlePage(request, response)) return;
   const text = JSON.stringify({
     error: { type: 'not_found_error', message: 'No such path here.' },
   });

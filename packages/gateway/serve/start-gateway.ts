@@ -24,6 +24,8 @@ export interface GatewayOptions {
   /** `postgres://…` or the path of a SQLite file, instead of what the configuration says. */
   readonly database?: string;
   readonly listen?: { readonly host?: string; readonly port?: number };
+  /** The folder with the built page; without it, none is served. */
+  readonly pages?: string;
   /** One line for the people who run it. */
   readonly log: (line: string) => void;
 }

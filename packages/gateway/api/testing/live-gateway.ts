@@ -16,12 +16,14 @@ import {
   isObject,
   type JsonValue,
 } from '@subluminal/contracts';
+import { pagesIn } from '@subluminal/plane/api/pages';
 import { callIds, ensureKeyFile } from '@subluminal/plane/crypto';
 import { onTestFinished, vi } from 'vitest';
 import {
   Authenticator,
   addressRules,
   Onboarding,
+  PageKeys,
   type RateLimits,
   RepoBindings,
 } from '../../auth/index.ts';
@@ -35,6 +37,7 @@ import type { ApiConfig, ApiLimits, PolicyDesk } from '../types.ts';
 export const TENANT = 'default';
 export const NOON_MS = Date.UTC(2026, 10, 17, 12);
 export const SCRAPER = 'scraper-token-of-the-test';
+const SECRET = 'of-the-sessions-in-the-test';
 const SECRETS: { readonly [ref: string]: string } = {
   'env://HOOK': 'a-secret-of-the-receiver',
 };
@@ -65,6 +68,8 @@ export interface LiveOptions {
   readonly configuredWebhooks?: readonly WebhookRow[];
   readonly repos?: { readonly [address: string]: string };
   readonly isAutoBindOn?: boolean;
+  /** The folder of a page. */
+  readonly pages?: string;
   readonly limits?: Partial<ApiLimits>;
 }
 
@@ -173,6 +178,7 @@ export class LiveGateway {
   }
 
   async #listen(): Promise<void> {
+    const { pages } = this.#options;
     const addresses = addressRules(this.#options);
     if (isFailure(addresses)) throw new Error(addresses.message);
     const api = createGatewayApi({
@@ -181,6 +187,8 @@ export class LiveGateway {
       authenticator: this.authenticator,
       onboarding: this.onboarding,
       bindings: this.bindings,
+      pageKeys: new PageKeys({ secret: SECRET, addresses, nowMs: () => this.nowMs }),
+      ...(pages !== undefined && { pages: pagesIn(pages) }),
       addresses,
       config: () => this.#config(),
       policy: { ...POLICY, ...this.#options.policy },
@@ -195,7 +203,9 @@ export class LiveGateway {
       onWarning: (message) => this.warnings.push(message),
       limits: this.#options.limits ?? {},
     });
-    const server = createServer((request, response) => api.handle(request, response));
+    const server = createServer((request, response) => {
+      if (!api.handlePage(request, response)) api.handle(request, response);
+    });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

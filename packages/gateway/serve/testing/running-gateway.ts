@@ -41,6 +41,8 @@ export interface TestGatewayOptions {
   readonly files?: { readonly [file: string]: string };
   readonly answer?: (response: ServerResponse, turn: UpstreamTurn) => unknown;
   readonly database?: string;
+  /** The folder of the built page. */
+  readonly pages?: string;
 }
 
 export const USAGE = { input_tokens: 1_000, output_tokens: 100 };
@@ -87,6 +89,7 @@ export async function runningGateway(options: TestGatewayOptions = {}): Promise<
     listen: { host: '127.0.0.1', port: 0 },
     log: (line) => log.push(line),
     ...(options.database !== undefined && { database: options.database }),
+    ...(options.pages !== undefined && { pages: options.pages }),
   });
   if (isFailure(started)) throw new Error(started.message);
   if (started.kind === 'invalid') throw new Error(JSON.stringify(started.problems));
