@@ -2,7 +2,8 @@
 // `--publish` (`npm run release`) hands it to the registry, with provenance where CI can prove it.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { build as buildPage } from 'vite';
 import { bundle } from './bundle.mjs';
 import { ROOT } from './paths.mjs';
 
@@ -25,9 +26,9 @@ process.stdout.write(printed);
 async function notices() {
   const { inputs } = await bundle();
   const folders = new Set();
-  for (const path of inputs) {
+  for (const path of [...inputs, ...(await pageInputs())]) {
     const [folder] = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? [];
-    if (folder !== undefined) folders.add(join(ROOT, folder));
+    if (folder !== undefined) folders.add(resolve(ROOT, folder));
   }
   const texts = [...folders].toSorted().map((folder) => {
     const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
@@ -37,4 +38,10 @@ async function notices() {
     return [title, '='.repeat(title.length), ...licences].join('\n\n');
   });
   return `This package contains code of these packages.\n\n${texts.join('\n\n\n')}\n`;
+}
+
+async function pageInputs() {
+  const configFile = join(ROOT, 'packages', 'web', 'vite.config.ts');
+  const { output } = await buildPage({ configFile, build: { write: false } });
+  return output.flatMap(({ moduleIds = [] }) => moduleIds);
 }
