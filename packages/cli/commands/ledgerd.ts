@@ -14,6 +14,7 @@ import {
   orThrow,
   printout,
 } from '../input/command.ts';
+import { builtPages } from '../ledger/built-pages.ts';
 import { dutiesOf, isOlder, notesOf, statusText, troublesOf } from '../ledger/daemon-text.ts';
 import { notEnded, STOP_MS, stopDaemon } from '../ledger/stop-daemon.ts';
 import { findLedger, printProblem } from '../ledger/user-ledger.ts';
@@ -119,6 +120,7 @@ async function serve({ auto }: LedgerdOptions, io: Io): Promise<Outcome> {
     onProblem: printProblem,
     auto,
     version: manifest.version,
+    pages: builtPages(),
     log: logger(io, auto),
     signal: ending.signal,
   };

@@ -115,7 +115,9 @@ export async function checkFiles(machine: Machine): Promise<Finding> {
 function privatePaths(machine: Machine): readonly string[] {
   const { paths } = machine;
   const { file, socket } = ledgerPlaces(machine);
-  const own = ['vault.db', VAULT_KEY, 'pins.json'].map((name) => join(paths.home, name));
+  const own = ['vault.db', VAULT_KEY, 'pins.json', 'page.json'].map((name) =>
+    join(paths.home, name),
+  );
   const ledger = [file, `${file}-wal`, `${file.replace(/\.db$/, '')}.head`];
   return [...ledger, paths.ledgerKey, ...own, paths.spool, paths.run, paths.backups, socket];
 }

@@ -12,8 +12,12 @@ export function statusText(status: LedgerStatus, isNew: boolean): string {
 }
 
 /** What it does besides keeping the ledger. */
-export function dutiesOf({ channels = [] }: LedgerStatus): readonly string[] {
-  return channels.length === 0 ? [] : [`It asks people for approvals by ${channels.join(', ')}.`];
+export function dutiesOf({ channels = [], http }: LedgerStatus): readonly string[] {
+  const page = http?.page;
+  return [
+    ...(page === undefined ? [] : [`It serves the page on ${page}; \`sub ui\` opens it.`]),
+    ...(channels.length === 0 ? [] : [`It asks people for approvals by ${channels.join(', ')}.`]),
+  ];
 }
 
 /** Its problems. */

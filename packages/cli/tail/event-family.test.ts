@@ -106,6 +106,7 @@ test('a turn is found by query, tail and API, beside the tool calls of its run',
     take: async () => ({ accepted: 0, duplicates: 0, rejected: 0 }),
     feed: { subscribe: () => () => undefined, tip: () => ledger.lastSeq },
     token: TOKEN,
+    user: 'ada',
     version: '0',
     nowMs: () => T0_MS,
   });

@@ -38,6 +38,13 @@ export const API_SESSION = open({
   expires_at_ms: required(nullable(TIME_MS), 'When the session ends; null for one that does not.'),
 });
 
+/** What the sealed cookie of the ledger holds. */
+export const LEDGER_SESSION = closed({
+  role: required(LEDGER_ROLE, 'What they may do.'),
+  user: required(string(), 'Who logged in.'),
+  expires_at_ms: required(TIME_MS, 'When the session ends.'),
+});
+
 /** The ledger's: the code of a link. */
 export const LOGIN_BODY = closed({
   code: required(string({ lengthMax: TOKEN_LENGTH_MAX }), 'What stands behind # in the link.'),

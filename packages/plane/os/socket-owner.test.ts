@@ -1,7 +1,7 @@
 // The other end of a connection, in tables as Linux writes them.
 import { endianness } from 'node:os';
 import { expect, test } from 'vitest';
-import { peerSocket } from './socket-owner.ts';
+import { isOtherUsers, peerSocket } from './socket-owner.ts';
 import { thisSystem } from './system.ts';
 
 const OURS = endianness() === 'LE' ? '0100007F' : '7F000001';
@@ -48,4 +48,20 @@ test.each<[string, Parameters<typeof peerIn>[0], object]>([
 
 test('where there are no tables, nothing is known', () => {
   expect(peerIn({})).toBeUndefined();
+});
+
+test('somebody else is a user with another id, unless it is the first or nobody tells', () => {
+  const isForeign = (uid: number | undefined, ends = ENDS) => {
+    const text = uid === undefined ? undefined : row(7).replace('  1000 ', `  ${uid} `);
+    const readFile = (path: string) => (path === '/proc/net/tcp' ? text : undefined);
+    return isOtherUsers(ends, { ...thisSystem(), readFile });
+  };
+  const own = process.getuid?.() ?? 0;
+  expect(isForeign(own)).toBe(false);
+  expect(isForeign(0)).toBe(false);
+  expect(isForeign(own + 1)).toBe(true);
+  expect(isForeign(undefined)).toBe(false);
+  expect(isForeign(own + 1, { ...ENDS, remoteAddress: '::1', localAddress: '::1' })).toBe(false);
+  // Whoever has let go of the connection wants no answer.
+  expect(isForeign(own, { ...ENDS, remotePort: 40_001 })).toBe(true);
 });

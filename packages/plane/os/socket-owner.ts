@@ -1,5 +1,5 @@
 // Who holds the other end of a loopback connection. Linux tells it in /proc; other systems do not.
-import type { Socket } from 'node:net';
+import { isIPv4, type Socket } from 'node:net';
 import { endianness } from 'node:os';
 import type { System } from './system.ts';
 
@@ -48,6 +48,17 @@ export function peerSocket(connection: ConnectionEnds, system: System): PeerSock
     }
   }
   return isTold ? NOBODY : undefined;
+}
+
+/**
+ * Whether somebody else holds the other end. Not the first user, who may do everything anyway, and in whose name relays
+ * of the system work. False where the system does not tell.
+ */
+export function isOtherUsers(connection: ConnectionEnds, system: System): boolean {
+  const ownId = process.getuid?.();
+  if (ownId === undefined || !isIPv4(connection.remoteAddress ?? '')) return false;
+  const peer = peerSocket(connection, system);
+  return peer !== undefined && peer.uid !== ownId && peer.uid !== 0;
 }
 
 /** An address of IPv4 and a port as the tables have them: as numbers of this machine. */

@@ -66,6 +66,7 @@ describe('the answers', () => {
     await live.ingest(new Shim('late', { run: 'run-0' }).line('policy_loaded', loaded));
     const paths: { readonly [name in keyof typeof API_ENDPOINTS]?: string } = {
       health: '/api/v1/health',
+      session: '/api/v1/session',
       runs: '/api/v1/runs',
       run: '/api/v1/runs/run-0',
       summary: '/api/v1/runs/run-0/summary',

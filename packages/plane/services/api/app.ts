@@ -25,10 +25,11 @@ import { httpFailure, isHttpFailure, NOT_FOUND, thrownByLedger } from './http-fa
 import { readLines } from './read-request.ts';
 import { type ApiApp, get, parametersOf, post } from './routes.ts';
 import { runLines, runSummary } from './run-events.ts';
+import { addSessions, type SessionRoutesOptions } from './session-routes.ts';
 import type { ApiLimits, ApiOptions, ApiReader } from './types.ts';
 import { addPolicy } from './workbench-routes.ts';
 
-interface AppOptions extends Omit<ApiOptions, 'limits'> {
+interface AppOptions extends Omit<ApiOptions, 'limits'>, SessionRoutesOptions {
   readonly limits: ApiLimits;
   /** How many streams are open. */
   readonly streams: () => number;
@@ -44,6 +45,7 @@ export function createApp(options: AppOptions): ApiApp {
     options.onRequest?.();
     await next();
   });
+  addSessions(app, options);
   addOverview(app, options);
   addRuns(app, options);
   addIngest(app, options);

@@ -330,7 +330,7 @@ describe('the limits', () => {
 describe('opening', () => {
   const options = async (): Promise<ApiOptions> => {
     const live = await liveLedger();
-    const fixed = { token: TOKEN, version: '1', nowMs: () => T0_MS };
+    const fixed = { token: TOKEN, user: 'ada', version: '1', nowMs: () => T0_MS };
     return {
       reader: live.ledger.store,
       feed: live,

@@ -1,18 +1,22 @@
 // Opens the API on a port of this machine alone, and closes it.
-import type { IncomingMessage, Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import type { Failure } from '@subluminal/contracts';
 import { visible } from '@subluminal/core/visible';
-import { ConnectionGate, closeHttpServer, listenOnLoopback } from '../../os/index.ts';
+import { ConnectionGate, closeHttpServer, listenOnLoopback, thisSystem } from '../../os/index.ts';
 import { createApp } from './app.ts';
 import { answerCallback, callbackFor } from './callbacks.ts';
-import { SECURITY_HEADERS, sendFailure } from './http-failure.ts';
+import { isHttpFailure, SECURITY_HEADERS, sendFailure } from './http-failure.ts';
 import { boundedServer, listenFailure, startFailure } from './http-server.ts';
-import { type RequestGuard, requestGuard } from './request-guard.ts';
+import { PageAccess } from './page-access.ts';
+import { pagesIn } from './pages.ts';
+import { type ApiCaller, pageGuard, type RequestGuard, requestGuard } from './request-guard.ts';
 import { Streams } from './streams.ts';
 import { type Api, type ApiLimits, type ApiOptions, LIMITS } from './types.ts';
 
 const TOKEN = /^[\w.~-]{32,512}$/;
+/** Everything else is the page's. */
+const API_PATH = /^\/api(?:[/?]|$)|^[^/]/;
 const WARNING_LENGTH_MAX = 500;
 
 export async function openApi(options: ApiOptions): Promise<Api | Failure> {
@@ -36,29 +40,30 @@ interface ServeOptions extends Omit<ApiOptions, 'limits'> {
 
 /** Everything is attached in the turn in which the server began to listen: no request is missed. */
 function serve(server: Server, options: ServeOptions): Api {
-  const { reader, feed, limits, gate, token, origins = [], onWarning } = options;
+  const { reader, feed, limits, nowMs, onWarning } = options;
   const { callbacks = new Map() } = options;
-  const check = requestGuard({ token, origins, server });
-  // A connection that has shown the token counts as known.
-  const guard: RequestGuard = (request) => {
-    const failure = check(request);
-    if (failure?.status !== 401 && failure?.status !== 403) gate.admit(request.socket);
-    return failure;
-  };
+  const access = pageAccess(options);
+  const callers = new WeakMap<IncomingMessage, ApiCaller>();
+  const guard = admittingGuard(server, { ...options, access, callers });
   const onStreamWarning = (cause: unknown) =>
     onWarning?.(`A stream has ended: ${visible(String(cause), WARNING_LENGTH_MAX)}`);
-  const streams = new Streams({ reader, feed, limits, onWarning: onStreamWarning });
-  const app = createApp({ ...options, streams: () => streams.count });
+  const streams = new Streams({ reader, feed, limits, nowMs, onWarning: onStreamWarning });
+  const callerOf = (request: IncomingMessage) => callers.get(request);
+  const app = createApp({ ...options, access, callerOf, streams: () => streams.count });
   // It would put its own Request and Response in place of the process's.
   const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  const answerPage = pageListener(server, options);
   // After it listens, nothing that happens to it may end the process.
   server.on('error', () => undefined);
   server.on('request', (request, response) => {
     const callback = callbackFor(callbacks, request);
     if (callback !== undefined) return void answerCallback(callback, request, response);
-    const failure = guard(request);
+    if (answerPage !== undefined && !API_PATH.test(request.url ?? '')) {
+      return void answerPage(request, response);
+    }
+    const caller = guard(request);
     if (request.socket.destroyed) return;
-    if (failure !== undefined) return sendFailure(response, failure);
+    if (isHttpFailure(caller)) return sendFailure(response, caller);
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
     void answer(request, response);
   });
@@ -72,4 +77,41 @@ function serve(server: Server, options: ServeOptions): Api {
     streams.terminate();
   };
   return { url: options.url, close: () => (closing ??= close()) };
+}
+
+function pageAccess({ pages, url, user, nowMs, system = thisSystem() }: ServeOptions) {
+  if (pages === undefined) return undefined;
+  const port = Number(new URL(url).port);
+  return new PageAccess({ secret: pages.secret, port, user, nowMs, system });
+}
+
+/** A connection that has shown who it is counts as known. */
+function admittingGuard(
+  server: Server,
+  options: ServeOptions & {
+    readonly access: PageAccess | undefined;
+    readonly callers: WeakMap<IncomingMessage, ApiCaller>;
+  },
+): RequestGuard {
+  const { token, origins = [], access, gate, callers } = options;
+  const check = requestGuard({ token, origins, server, access });
+  return (request) => {
+    const caller = check(request);
+    if (caller === undefined) return undefined;
+    if (!isHttpFailure(caller)) callers.set(request, caller);
+    const isKnown = !isHttpFailure(caller) || (caller.status !== 401 && caller.status !== 403);
+    if (isKnown) gate.admit(request.socket);
+    return caller;
+  };
+}
+
+/** The files of the page need no session, only the right Host. */
+function pageListener(server: Server, { pages, origins = [] }: ServeOptions) {
+  if (pages === undefined) return undefined;
+  const check = pageGuard({ server, origins });
+  const files = pagesIn(pages.folder);
+  return (request: IncomingMessage, response: ServerResponse) => {
+    const failure = check(request);
+    return failure === undefined ? files.answer(request, response) : sendFailure(response, failure);
+  };
 }

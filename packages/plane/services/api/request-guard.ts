@@ -1,62 +1,142 @@
-// Which requests are answered: the right Host, no page of another site, the token.
+// Which requests are answered: the right Host, no page of another site, and the token or a session of the page that may
+// do what is asked. All roles are decided here.
 import type { IncomingMessage } from 'node:http';
-import { API_ENDPOINTS, API_STREAM_PROTOCOL, type ApiEndpoint } from '@subluminal/contracts';
+import {
+  API_ENDPOINTS,
+  API_STREAM_PROTOCOL,
+  type ApiEndpoint,
+  type LedgerRole,
+  PAGE_TOKEN_HEADER,
+  PAGE_TOKEN_PROTOCOL,
+} from '@subluminal/contracts';
 import { bearerToken, type LoopbackGuardOptions, loopbackGuard } from '../../os/index.ts';
 import { type HttpFailure, httpFailure } from './http-failure.ts';
+import type { PageAccess } from './page-access.ts';
 import { bodyFailure, type ExpectedBody, pathFailure } from './read-request.ts';
 
-type GuardOptions = Required<Pick<LoopbackGuardOptions, 'token' | 'server' | 'origins'>>;
+interface GuardOptions
+  extends Required<Pick<LoopbackGuardOptions, 'token' | 'server' | 'origins'>> {
+  readonly access: PageAccess | undefined;
+}
 
-export type RequestGuard = (request: IncomingMessage) => HttpFailure | undefined;
+export interface ApiCaller {
+  /** By the token, or by a session of the page. */
+  readonly by: 'token' | 'page';
+  readonly role: LedgerRole;
+  readonly expiresAtMs: number | null;
+}
+
+/** Who asks; undefined for somebody unknown, who may only log in. */
+export type RequestGuard = (request: IncomingMessage) => ApiCaller | undefined | HttpFailure;
 
 const BEARER_PROTOCOL = 'bearer.';
+const OWNER: ApiCaller = { by: 'token', role: 'owner', expiresAtMs: null };
+const REFUSALS = {
+  host: httpFailure(403, 'SUB_API_HOST', 'See the header Host.'),
+  origin: httpFailure(403, 'SUB_API_HOST', 'See the header Origin.'),
+  token: {
+    ...httpFailure(401, 'SUB_API_TOKEN'),
+    headers: { 'www-authenticate': 'Bearer realm="subluminal"' },
+  },
+};
 
-export function requestGuard(options: GuardOptions): RequestGuard {
+export function requestGuard({ access, ...options }: GuardOptions): RequestGuard {
   const check = loopbackGuard({ ...options, credential });
-  const refusals = {
-    host: httpFailure(403, 'SUB_API_HOST', 'See the header Host.'),
-    origin: httpFailure(403, 'SUB_API_HOST', 'See the header Origin.'),
-    token: {
-      ...httpFailure(401, 'SUB_API_TOKEN'),
-      headers: { 'www-authenticate': 'Bearer realm="subluminal"' },
-    },
-  };
   return (request) => {
     const failed = check(request);
-    return failed === undefined ? targetFailure(request) : refusals[failed];
+    if (failed === 'host' || failed === 'origin') return REFUSALS[failed];
+    const caller = failed === undefined ? OWNER : pageCaller(request, access);
+    const endpoint = postEndpoint(request);
+    if (caller === undefined && endpoint?.access !== 'anyone') return REFUSALS.token;
+    return roleFailure(caller, request, endpoint) ?? targetFailure(request, endpoint) ?? caller;
+  };
+}
+
+/** The same for the files of the page, which hold nothing that is secret. */
+export function pageGuard(
+  options: Pick<GuardOptions, 'server' | 'origins'>,
+): (request: IncomingMessage) => HttpFailure | undefined {
+  const check = loopbackGuard(options);
+  return (request) => {
+    const failed = check(request);
+    return failed === undefined ? undefined : REFUSALS[failed];
   };
 }
 
 /** A browser cannot set headers of a WebSocket, so the token may come as a protocol. */
 function credential(request: IncomingMessage): string | undefined {
-  const { authorization, upgrade, 'sec-websocket-protocol': offered = '' } = request.headers;
+  const { authorization, upgrade } = request.headers;
   if (authorization !== undefined || upgrade === undefined) return bearerToken(request);
+  return offeredToken(request, BEARER_PROTOCOL);
+}
+
+function offeredToken({ headers }: IncomingMessage, prefix: string): string | undefined {
+  const offered = headers['sec-websocket-protocol'] ?? '';
   const protocols = offered.split(',').map((protocol) => protocol.trim());
   if (!protocols.includes(API_STREAM_PROTOCOL)) return undefined;
-  const bearer = protocols.find((protocol) => protocol.startsWith(BEARER_PROTOCOL));
-  return bearer?.slice(BEARER_PROTOCOL.length);
+  return protocols.find((protocol) => protocol.startsWith(prefix))?.slice(prefix.length);
+}
+
+/** Somebody who shows a token, and the wrong one, is not looked at twice. */
+function pageCaller(
+  request: IncomingMessage,
+  access: PageAccess | undefined,
+): ApiCaller | undefined {
+  const { authorization, upgrade, 'sec-fetch-site': site = 'same-origin' } = request.headers;
+  if (authorization !== undefined || site !== 'same-origin') return undefined;
+  const header = request.headersDistinct[PAGE_TOKEN_HEADER]?.join();
+  const pageToken = upgrade === undefined ? header : offeredToken(request, PAGE_TOKEN_PROTOCOL);
+  const session = access?.session(request, pageToken);
+  if (session === undefined) return undefined;
+  return { by: 'page', role: session.role, expiresAtMs: session.expires_at_ms };
 }
 
 interface PostEndpoint extends ExpectedBody {
   readonly path: RegExp;
+  readonly access: ApiEndpoint['access'];
 }
 
 const ENDPOINTS: readonly ApiEndpoint[] = Object.values(API_ENDPOINTS);
-const POST_ENDPOINTS = ENDPOINTS.flatMap(({ path, body, input }): readonly PostEndpoint[] => {
-  const at = new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`);
-  if (body !== undefined)
-    return [{ path: at, bytesMax: body.bytesMax, type: 'application/x-ndjson' }];
-  if (input === undefined) return [];
-  return [{ path: at, bytesMax: input.bytesMax, type: 'application/json' }];
-});
+const POST_ENDPOINTS = ENDPOINTS.flatMap(
+  ({ path, body, input, access }): readonly PostEndpoint[] => {
+    const at = { path: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`), access };
+    if (body !== undefined)
+      return [{ ...at, bytesMax: body.bytesMax, type: 'application/x-ndjson' }];
+    if (input === undefined) return [];
+    return [{ ...at, bytesMax: input.bytesMax, type: 'application/json' }];
+  },
+);
 
-function targetFailure({ method, url = '', headers }: IncomingMessage): HttpFailure | undefined {
-  const [path = ''] = url.split('?', 1);
-  const endpoint = POST_ENDPOINTS.find((one) => one.path.test(path));
+function pathOf({ url = '' }: IncomingMessage): string {
+  return url.split('?', 1)[0] ?? '';
+}
+
+function postEndpoint(request: IncomingMessage): PostEndpoint | undefined {
+  const path = pathOf(request);
+  return POST_ENDPOINTS.find((one) => one.path.test(path));
+}
+
+/** Everything but GET is for the owner, unless the endpoint says otherwise. */
+function roleFailure(
+  caller: ApiCaller | undefined,
+  { method }: IncomingMessage,
+  endpoint: PostEndpoint | undefined,
+): HttpFailure | undefined {
+  if (endpoint?.access === 'anyone' || method === 'GET') return undefined;
+  if (endpoint?.access === 'token' && caller?.by !== 'token')
+    return httpFailure(403, 'SUB_API_ROLE');
+  if (endpoint?.access === 'viewer' || caller?.role === 'owner') return undefined;
+  return httpFailure(403, 'SUB_API_ROLE');
+}
+
+function targetFailure(
+  request: IncomingMessage,
+  endpoint: PostEndpoint | undefined,
+): HttpFailure | undefined {
   const allow = endpoint === undefined ? 'GET' : 'POST';
-  if (method !== allow) {
+  if (request.method !== allow) {
     const failure = httpFailure(405, 'SUB_API_REQUEST', `This address takes ${allow} only.`);
     return { ...failure, headers: { allow } };
   }
-  return bodyFailure(headers, endpoint) ?? pathFailure(path);
+  return bodyFailure(request.headers, endpoint) ?? pathFailure(pathOf(request));
 }

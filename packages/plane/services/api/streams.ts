@@ -27,6 +27,7 @@ interface StreamsOptions {
   readonly reader: Pick<ApiReader, 'events'>;
   readonly feed: Feed;
   readonly limits: ApiLimits;
+  readonly nowMs: () => number;
   readonly onWarning: (cause: unknown) => void;
 }
 
@@ -62,13 +63,15 @@ export class Streams {
   take(guard: RequestGuard, { request, socket, head }: Upgrade): void {
     // Without a listener, a connection that breaks would end the process.
     socket.on('error', () => socket.destroy());
+    const caller = guard(request) ?? httpFailure(401, 'SUB_API_TOKEN');
+    if (isHttpFailure(caller)) return refuse(request, socket, caller);
     const query =
-      guard(request) ??
       this.#upgradeFailure(request) ??
       readParameters(API_ENDPOINTS.stream.query, request.url ?? '');
     if (isHttpFailure(query)) return refuse(request, socket, query);
+    const { expiresAtMs } = caller;
     this.#server.handleUpgrade(request, socket, head, (client) => {
-      const subscriber = new Subscriber({ socket: client, query, ...this.#options });
+      const subscriber = new Subscriber({ socket: client, query, expiresAtMs, ...this.#options });
       this.#subscribers.add(subscriber);
       client.once('close', () => this.#subscribers.delete(subscriber));
     });
@@ -114,12 +117,15 @@ function refuse(request: IncomingMessage, socket: Duplex, failure: HttpFailure):
 interface SubscriberOptions extends StreamsOptions {
   readonly socket: WebSocket;
   readonly query: ApiStreamQuery;
+  /** When the session ends that has opened it. */
+  readonly expiresAtMs: number | null;
 }
 
 /** How long a client has to take what it was sent, and the goodbye behind it. */
 const GOODBYE_MS = 5_000;
 
 const CLOSE = {
+  over: { code: 1008, reason: 'The session has ended.' },
   away: { code: 1001, reason: 'The API closes.' },
   policy: { code: 1008, reason: 'This stream only sends.' },
   stalled: { code: 1013, reason: 'Nothing was taken for too long; come back with `after`.' },
@@ -215,6 +221,8 @@ class Subscriber {
 
   /** A client that neither answers nor takes anything is gone. */
   #check(): void {
+    const { expiresAtMs, nowMs } = this.#options;
+    if (expiresAtMs !== null && expiresAtMs <= nowMs()) return this.#end(CLOSE.over);
     if (!this.#isAlive) return this.#end(CLOSE.stalled);
     this.#isAlive = false;
     this.#options.socket.ping();

@@ -1,6 +1,7 @@
 // What the API needs of the rest of the daemon. The reader of a ledger's store fits as it is: where the
 // daemon passes it, the compiler holds its rows against the contract.
 import type { ApiCall, ApiCallDetail, ApiPolicies, ApiRun, ApiStats } from '@subluminal/contracts';
+import type { System } from '../../os/index.ts';
 import type {
   CallFilter,
   EventsRequest,
@@ -58,6 +59,13 @@ export interface Callback {
 /** By their whole paths. */
 export type Callbacks = ReadonlyMap<string, Callback>;
 
+export interface PagesOptions {
+  /** The built files. */
+  readonly folder: string;
+  /** Seals the sessions: they last as long as it does. */
+  readonly secret: string;
+}
+
 export interface ApiOptions {
   readonly reader: ApiReader;
   /** Takes lines in, each once; committed when it resolves. */
@@ -71,6 +79,10 @@ export interface ApiOptions {
   readonly callbacks?: Callbacks | undefined;
   /** Called for each request but those for `health`. */
   readonly onRequest?: () => void;
+  /** The page and its sessions. Without it, the token alone lets in. */
+  readonly pages?: PagesOptions | undefined;
+  /** Of this system, whom the daemon belongs to. */
+  readonly user: string;
   /** 32 to 512 letters, digits, `-`, `.`, `_`, `~`. */
   readonly token: string;
   /** `127.0.0.1`, `::1` or `localhost`, which is the first. */
@@ -86,6 +98,8 @@ export interface ApiOptions {
   readonly onWarning?: (message: string) => void;
   /** Tests make them smaller. */
   readonly limits?: Partial<ApiLimits>;
+  /** Tests have another one. */
+  readonly system?: System;
 }
 
 export interface Api {

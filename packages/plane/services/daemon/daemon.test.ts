@@ -1,5 +1,5 @@
 // The daemon as a whole, in this process: one per home, its retention, its HTTP API.
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { isFailure } from '@subluminal/contracts';
@@ -21,7 +21,11 @@ interface Served {
 }
 
 /** Serves a home until the test has finished. */
-async function serve(home: string, env: { readonly [name: string]: string } = {}): Promise<Served> {
+async function serve(
+  home: string,
+  env: { readonly [name: string]: string } = {},
+  rest: { readonly pages?: string } = {},
+): Promise<Served> {
   const ending = new AbortController();
   const log: string[] = [];
   let isServing: () => void = () => undefined;
@@ -33,6 +37,7 @@ async function serve(home: string, env: { readonly [name: string]: string } = {}
     cwd: '/',
     auto: false,
     version: '1.2.3',
+    ...rest,
     log: (message) => {
       log.push(message);
       if (message.startsWith('serving')) isServing();
@@ -191,6 +196,63 @@ describe('the HTTP API', () => {
     await daemon.client.ingest(shim.call('live'));
     await expect.poll(() => texts.join('\n')).toContain('"live"');
     expect(texts.join('\n')).toContain('"before"');
+  });
+
+  it('serves the page, and a session goes on after a restart', async () => {
+    const home = tempFolder();
+    const pages = tempFolder();
+    writeFileSync(join(pages, 'index.html'), 'the page');
+    const address = () =>
+      JSON.parse(readFileSync(join(home, 'run', 'ledger.json'), 'utf8')) as Address;
+    const first = await serve(home, {}, { pages });
+    const { url, token } = address();
+    expect(await first.client.status()).toMatchObject({ http: { url, page: url } });
+    expect(await (await fetch(`${url}/live`)).text()).toBe('the page');
+    const post = async (path: string, body: object, headers: object = {}) =>
+      fetch(`${url}/api/v1/${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      });
+    const authorization = `Bearer ${token}`;
+    const link = (await (await post('login/link', {}, { authorization })).json()) as {
+      readonly path: string;
+    };
+    const login = await post('login', { code: link.path.split('#')[1] });
+    const { page_token } = (await login.json()) as { readonly page_token: string };
+    const cookie = login.headers.get('set-cookie')?.split(';', 1)[0] ?? '';
+    const ask = () =>
+      fetch(`${url}/api/v1/session`, { headers: { cookie, 'x-sub-page': page_token } });
+    expect((await ask()).status).toBe(200);
+    await first.end();
+    expect(statSync(join(home, 'page.json')).mode & 0o777).toBe(0o600);
+    const second = await serve(home, {}, { pages });
+    expect(address().url).toBe(url);
+    expect(address().token).not.toBe(token);
+    expect(await (await ask()).json()).toMatchObject({ plane: 'ledger', role: 'owner' });
+    await second.end();
+    // Somebody else could have read the secret: it is not used any more.
+    chmodSync(join(home, 'page.json'), 0o644);
+    await serve(home, { SUB_LEDGER_HTTP: new URL(url).host }, { pages });
+    expect((await ask()).status).toBe(401);
+    expect(statSync(join(home, 'page.json')).mode & 0o777).toBe(0o600);
+  });
+
+  it('takes another port when the last one is taken', async () => {
+    const home = tempFolder();
+    const other = createServer();
+    onTestFinished(() => void other.close());
+    await new Promise<void>((resolve) => void other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as { readonly port: number };
+    const kept = { secret: 's'.repeat(43), port };
+    writeFileSync(join(home, 'page.json'), JSON.stringify(kept), { mode: 0o600 });
+    const daemon = await serve(home, {}, { pages: tempFolder() });
+    const { http } = (await daemon.client.status()) ?? {};
+    expect(http?.url).not.toContain(`:${port}`);
+    expect(JSON.parse(readFileSync(join(home, 'page.json'), 'utf8'))).toEqual({
+      secret: kept.secret,
+      port: Number(new URL(http?.url ?? '').port),
+    });
   });
 
   it('can be left off', async () => {

@@ -21,6 +21,8 @@ export interface LedgerdOptions extends Whereabouts {
   readonly version: string;
   /** What the commands of `sub` give to the HTTP API. */
   readonly openWorkbench?: OpenWorkbench;
+  /** The folder of the built page; without it none is served. */
+  readonly pages?: string | undefined;
   readonly log: (message: string) => void;
   /** Ends it from outside; signals come by it. */
   readonly signal: AbortSignal;
@@ -77,7 +79,7 @@ async function serve(
   ledger: Ledger,
   options: LedgerdOptions,
 ): Promise<LedgerdEnd> {
-  const { env, openWorkbench, auto, version, log, signal } = options;
+  const { env, openWorkbench, auto, version, pages, log, signal } = options;
   const { config, paths } = home;
   let end: (result: LedgerdEnd) => void = () => undefined;
   const toldToEnd = new Promise<LedgerdEnd>((resolve) => {
@@ -114,6 +116,7 @@ async function serve(
     approvals,
     openWorkbench,
     version,
+    pages,
     log,
   });
   settle();

@@ -3,12 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isFailure } from '@subluminal/contracts';
-import { readRegularFile } from '../../os/index.ts';
+import { readRegularFile, thisSystem } from '../../os/index.ts';
 import type { Ledger } from '../../stores/ledger/index.ts';
 import type { Workbench } from '../api/index.ts';
 import type { IngestServer } from '../ingest/server.ts';
 import type { Approvals } from './approvals.ts';
 import type { LedgerHome } from './home.ts';
+import { keepPageMemory, readPageMemory } from './page-memory.ts';
 import type { OpenWorkbench } from './workbench-host.ts';
 
 interface HttpOptions {
@@ -20,6 +21,8 @@ interface HttpOptions {
   readonly openWorkbench?: OpenWorkbench | undefined;
   readonly env: { readonly [name: string]: string | undefined };
   readonly version: string;
+  /** The folder of the built page; undefined where there is none. */
+  readonly pages: string | undefined;
   readonly log: (message: string) => void;
 }
 
@@ -34,28 +37,37 @@ const NONE: Http = { close: () => Promise.resolve() };
 
 /** Opens nothing when it is off or cannot be served: the ledger works without. */
 export async function openHttp(options: HttpOptions): Promise<Http> {
-  const { home, ledger, server, approvals, version, log } = options;
+  const { home, ledger, server, approvals, version, pages, log } = options;
   const { desk, callbacks } = approvals;
   const address = addressOf(home.config['ledger.http']);
   if (address === undefined) return NONE;
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  const memory = readPageMemory(home.paths.home);
   // Loaded only by a daemon that serves it.
   const { openApi } = await import('../api/index.ts');
-  const api = await openApi({
-    reader: ledger.store,
-    // A daemon that is asked by HTTP is not idle.
-    onRequest: () => server.touch(),
-    take: (lines) => server.take(lines),
-    feed: { tip: () => ledger.lastSeq, subscribe: (listener) => server.subscribe(listener) },
-    desk,
-    callbacks,
-    workbench: lazyWorkbench(options),
-    token,
-    ...address,
-    version,
-    nowMs: Date.now,
-    onWarning: log,
-  });
+  const open = (port: number) =>
+    openApi({
+      reader: ledger.store,
+      // A daemon that is asked by HTTP is not idle.
+      onRequest: () => server.touch(),
+      take: (lines) => server.take(lines),
+      feed: { tip: () => ledger.lastSeq, subscribe: (listener) => server.subscribe(listener) },
+      desk,
+      callbacks,
+      workbench: lazyWorkbench(options),
+      pages: pages === undefined ? undefined : { folder: pages, secret: memory.secret },
+      user: thisSystem().userName() ?? 'unknown',
+      token,
+      host: address.host,
+      port,
+      version,
+      nowMs: Date.now,
+      onWarning: log,
+    });
+  // A page that is open looks for the daemon where the last one was.
+  const isFree = address.port === 0 && memory.port !== 0;
+  const again = isFree ? await open(memory.port) : undefined;
+  const api = again === undefined || isFailure(again) ? await open(address.port) : again;
   const unserved = (why: string): Http => {
     log(`the HTTP API is not served: ${why}`);
     server.setHttp({ http_error: why });
@@ -70,7 +82,9 @@ export async function openHttp(options: HttpOptions): Promise<Http> {
     await api.close();
     return unserved(`${file} cannot be written (${String(cause)})`);
   }
-  server.setHttp({ http: { url: api.url } });
+  const { url } = api;
+  if (pages !== undefined) keepPageMemory(home.paths.home, { ...memory, port: portOf(url) });
+  server.setHttp({ http: { url, ...(pages !== undefined && { page: url }) } });
   return {
     close: async () => {
       await removeOwn(file, token);
@@ -97,6 +111,10 @@ function lazyWorkbench({ home, env, ledger, server, log, openWorkbench }: HttpOp
 function addressOf(text: string): { readonly host: string; readonly port: number } | undefined {
   const [, host, port] = /^\[?([^[\]]+?)\]?:(\d+)$/.exec(text) ?? [];
   return host === undefined ? undefined : { host, port: Number(port) };
+}
+
+function portOf(url: string): number {
+  return Number(new URL(url).port);
 }
 
 async function writePrivately(file: string, text: string): Promise<void> {

@@ -113,8 +113,14 @@ function isStatus(value: unknown): value is AnyStatus {
     (conflicts === undefined || Number.isSafeInteger(conflicts)) &&
     (http_error === undefined || typeof http_error === 'string') &&
     (channels === undefined || isNames(channels)) &&
-    (http === undefined || (isObject(http) && typeof http['url'] === 'string'))
+    (http === undefined || isAddress(http))
   );
+}
+
+function isAddress(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const { url, page } = value;
+  return typeof url === 'string' && (page === undefined || typeof page === 'string');
 }
 
 function isNames(value: unknown): boolean {

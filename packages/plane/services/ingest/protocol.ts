@@ -33,7 +33,11 @@ export interface LedgerStatus {
   /** Lines that it has set aside since, because another line had their number. */
   readonly conflicts: number;
   /** Where the HTTP API listens, when it does. */
-  readonly http?: { readonly url: string };
+  readonly http?: {
+    readonly url: string;
+    /** Where the page is, when it is served. */
+    readonly page?: string;
+  };
   /** Why it does not, when it should. */
   readonly http_error?: string;
   /** The channels by which it asks people for approvals, when it does. */

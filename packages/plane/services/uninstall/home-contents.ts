@@ -48,6 +48,7 @@ const FILES: Names = [
   ['ledger.key', 'the key that signs the ledger'],
   ['fingerprint.key', 'the key of fingerprints'],
   ['gateway-login.json', 'the login of this machine to a gateway'],
+  ['page.json', 'the secret of the sessions of the page, and its port'],
   ['host-id', 'the id of this machine in events'],
 ];
 const FOLDERS: Names = [

@@ -89,6 +89,7 @@ class LiveLedger implements Feed {
       },
       feed: this,
       token: TOKEN,
+      user: 'ada',
       version: '1.2.3',
       nowMs: () => T0_MS,
       onWarning: (message) => this.warnings.push(message),
