@@ -1,12 +1,17 @@
 // `sub hints`: list hints, and allow a call that was rejected with one.
 import { type Failure, failure } from '@subluminal/contracts';
 import { findPolicies, userHome } from '@subluminal/plane/config';
-import type { RunRow } from '@subluminal/plane/ledger';
 import { diffLines } from '../adopt/lines.ts';
-import { openOwnDesk, userName } from '../approvals/desk.ts';
+import { openOwnDesk, ownVerdict, userName } from '../approvals/desk.ts';
 import { readArgumentFlags } from '../approvals/grant-flags.ts';
 import { newGrantText } from '../approvals/render-approval.ts';
-import { findHint, type Hinted, listHints } from '../hints/find.ts';
+import {
+  type FoundHint,
+  findHint,
+  type Hinted,
+  listHints,
+  requirePromotable,
+} from '../hints/find.ts';
 import { giveGrant, planGrant, requestOf } from '../hints/to-grant.ts';
 import { type PolicyPlan, planPolicy, writePolicyPlan } from '../hints/to-policy.ts';
 import {
@@ -83,12 +88,6 @@ function jsonOf(call: Hinted) {
   return { ...named, rule_id, reason_code, summary, hint };
 }
 
-interface FoundHint {
-  readonly call: Hinted;
-  readonly run: RunRow;
-  readonly request: string | undefined;
-}
-
 const PROMOTE_OPTIONS = {
   session: 'Allow it for the rest of this run only',
   policy: 'Write an allow rule into the policy',
@@ -138,10 +137,7 @@ export const promote = defineCommand({
         return { call, run, request: options.policy ? undefined : await requestOf(reader, call) };
       }),
     );
-    if (options.session && found.run.status !== null) {
-      const message = `the run ${found.run.run_id} has ended: nothing would come of it.`;
-      return failure('SUB_HINT_PROMOTE', message, 'Use --policy without --session.');
-    }
+    orThrow(requirePromotable(found, options.session));
     return options.policy
       ? toPolicy(found, { file: args.file, options, home, io })
       : toGrant(found, options, io);
@@ -211,10 +207,11 @@ function planText({ diff, notes }: PolicyPlan, call: Hinted, out: Output): strin
 async function toGrant(found: FoundHint, options: PromoteOptions, io: Io): Promise<Outcome> {
   const args = orThrow(readArgumentFlags(options));
   const desk = openOwnDesk(io);
-  const plan = planGrant(desk, found, args);
+  const giver = ownVerdict();
+  const plan = planGrant({ desk, giver }, found, args);
   if (!options.json) io.out.write(newGrantText(plan.grant, io.out.colors));
   const agreed = orThrow(!options['dry-run'] && (await confirm('Grant this?', io, options.yes)));
-  const grant = orThrow(agreed ? giveGrant(desk, plan) : plan.grant);
+  const grant = orThrow(agreed ? giveGrant({ desk, giver }, plan) : plan.grant);
   const text = agreed ? 'It is granted.\n' : '';
   return printout({ changed: agreed, grant }, text, exitCodeFor(agreed, options));
 }

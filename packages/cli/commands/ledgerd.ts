@@ -2,7 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { ensurePrivateFolder, homePaths } from '@subluminal/plane/config';
-import { ensureLedgerd, type LedgerHome, runLedgerd } from '@subluminal/plane/daemon';
+import {
+  ensureLedgerd,
+  type LedgerHome,
+  type OpenWorkbench,
+  runLedgerd,
+} from '@subluminal/plane/daemon';
 import { createLedgerClient, type LedgerStatus } from '@subluminal/plane/ingest';
 import {
   badUsage,
@@ -121,6 +126,7 @@ async function serve({ auto }: LedgerdOptions, io: Io): Promise<Outcome> {
     auto,
     version: manifest.version,
     pages: builtPages(),
+    openWorkbench,
     log: logger(io, auto),
     signal: ending.signal,
   };
@@ -137,6 +143,12 @@ async function serve({ auto }: LedgerdOptions, io: Io): Promise<Outcome> {
   }
   return done(EXIT.fine);
 }
+
+/** A daemon that no page asks stays light. */
+const openWorkbench: OpenWorkbench = async (host) => {
+  const workbench = await import('../workbench/open-workbench.ts');
+  return workbench.openWorkbench(host);
+};
 
 /** Ends a running daemon that a shim has started; false for one that stays. */
 async function endUnchosen(): Promise<boolean> {

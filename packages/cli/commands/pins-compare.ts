@@ -1,10 +1,6 @@
 // `sub pins diff` and `sub pins accept`: a running server against its pins.
-import { type Failure, failure } from '@subluminal/contracts';
-import { acceptPins, type PinStore, type ServerPins, writePins } from '@subluminal/core/surface';
+import type { Failure } from '@subluminal/contracts';
 import { shellWord } from '@subluminal/core/visible';
-import { sha256 } from '@subluminal/plane/crypto';
-import { listingOf } from '@subluminal/plane/probe';
-import { savePins } from '@subluminal/plane/surface';
 import {
   badUsage,
   defineCommand,
@@ -25,6 +21,7 @@ import {
   TIMEOUT_OPTION,
   YES_FLAG,
 } from '../input/shared-options.ts';
+import { isAcceptable, pinListing } from '../surface/pin-listing.ts';
 import {
   type Comparison,
   comparisonLines,
@@ -33,7 +30,6 @@ import {
   type PinsView,
   pinCounts,
   type ServerListing,
-  type ToolChange,
   viewPins,
 } from '../surface/pins-report.ts';
 import { commandBehind, probeLive, splitWords } from '../surface/probe-live.ts';
@@ -190,7 +186,7 @@ export const accept = defineCommand({
     const request = { home, server, tools, instructions: options.instructions, known, seen };
     if (count === 0) {
       // A change that the server has taken back is on record until a person has looked.
-      if (tools.length > 0 || options.instructions) orThrow(await pin(request));
+      if (tools.length > 0 || options.instructions) orThrow(await pinListing(request));
       return printout(none, 'Nothing of it has changed: it stays pinned as it is.\n', exitCode);
     }
     const words = `${plural(count, 'change')} of ${server}`;
@@ -198,7 +194,7 @@ export const accept = defineCommand({
     if (!orThrow(await confirm(question, io, options.yes))) {
       return printout(none, 'Nothing was accepted.\n');
     }
-    orThrow(await pin(request));
+    orThrow(await pinListing(request));
     const accepted = changes.map(({ name, kind }) => ({ name, kind, hash: hashOf(seen, name) }));
     const document = { server, accepted, instructions: options.instructions };
     return printout(document, harmlessLine(`Accepted ${words}.`), exitCode);
@@ -216,11 +212,6 @@ function unclear(
   const fix =
     'Name tools, or give --all or --instructions; `sub pins diff` shows what has changed.';
   return badUsage('no tool was named.', fix);
-}
-
-/** A tool that is there twice, or too large, cannot be accepted: nobody can say what that would be. */
-function isAcceptable({ kind }: ToolChange): boolean {
-  return kind !== 'ambiguous' && kind !== 'unpinnable';
 }
 
 /** The changes that the arguments name, those that cannot be accepted last. */
@@ -247,34 +238,4 @@ function chosenIn(
     renamed: renamed.filter(({ from, to }) => isShown(from) || isShown(to)),
     instructions: options.instructions ? instructions : 'same',
   };
-}
-
-interface PinRequest {
-  readonly home: string;
-  readonly server: string;
-  readonly tools: readonly string[];
-  readonly instructions: boolean;
-  /** The pins that were shown. */
-  readonly known: ServerPins | undefined;
-  readonly seen: ServerListing;
-}
-
-/** Pins the listing that was shown, if the pins are still those that it was compared with. */
-async function pin({ home, known, seen, ...request }: PinRequest): Promise<Failure | undefined> {
-  const { server } = request;
-  let isOther = false;
-  orThrow(
-    await savePins(home, (store: PinStore) => {
-      isOther = pinsText(store.servers.get(server)) !== pinsText(known);
-      if (isOther) return store;
-      return acceptPins(store, listingOf(seen), { ...request, sha256, nowMs: Date.now() });
-    }),
-  );
-  if (!isOther) return undefined;
-  const message = `the pins of ${server} have changed since they were shown; nothing was accepted.`;
-  return failure('SUB_PINS_CHANGED', message, 'Run it again, and look at what it shows now.');
-}
-
-function pinsText(pins: ServerPins | undefined): string {
-  return pins === undefined ? '' : writePins({ servers: new Map([['', pins]]) });
 }

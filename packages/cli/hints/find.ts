@@ -1,7 +1,7 @@
 // Hints as the ledger has them: calls that were refused, each with the hint that the agent got.
 import { definedFields, type Failure, failure } from '@subluminal/contracts';
 import { findId } from '@subluminal/plane/approvals';
-import type { CallDetail, CallRow, StoreReader } from '@subluminal/plane/ledger';
+import type { CallDetail, CallRow, RunRow, StoreReader } from '@subluminal/plane/ledger';
 import { orThrow } from '../input/command.ts';
 import { findRun, gatherPages } from '../ledger/user-ledger.ts';
 
@@ -19,7 +19,14 @@ export async function listHints(
   run: string | undefined,
   limit: number,
 ): Promise<readonly Hinted[]> {
-  const rows = await refusedCalls(reader, run, limit);
+  return hintsOf(reader, await refusedCalls(reader, run, limit));
+}
+
+/** Those of the calls that have a hint, with it. */
+export async function hintsOf(
+  reader: Pick<StoreReader, 'call'>,
+  rows: readonly CallRow[],
+): Promise<readonly Hinted[]> {
   const hints: Hinted[] = [];
   for (const { run_id, call_id } of rows) {
     const call = await reader.call(run_id, call_id);
@@ -38,7 +45,7 @@ async function refusedCalls(
   return (await gatherPages((request) => reader.calls(filter, request), limit)).rows;
 }
 
-function isHinted(call: CallDetail): call is Hinted {
+export function isHinted(call: CallDetail): call is Hinted {
   return call.kind === 'tool_call' && call.hint !== null;
 }
 
@@ -58,7 +65,25 @@ export async function findHint(
   const [first] = matching;
   const call = first && (await reader.call(first.run_id, first.call_id));
   if (call !== undefined && isHinted(call)) return call;
+  return unknownHint(id);
+}
+
+export function unknownHint(id: string): Failure {
   return failure('SUB_HINT_UNKNOWN', `there is no hint \`${id}\`.`, 'See `sub hints`.');
+}
+
+export interface FoundHint {
+  readonly call: Hinted;
+  readonly run: RunRow;
+  /** The request for approval; undefined when the rule asks nobody, or it does not matter. */
+  readonly request: string | undefined;
+}
+
+/** What holds for a run only is of no use once the run has ended. */
+export function requirePromotable({ run }: FoundHint, isForRun: boolean): Failure | undefined {
+  if (!isForRun || run.status === null) return undefined;
+  const message = `the run ${run.run_id} has ended: nothing would come of it.`;
+  return promoteFailure(message, 'Use --policy without --session.');
 }
 
 function severalHints(id: string, others: readonly string[]): Failure {

@@ -2,7 +2,7 @@
 import { type Failure, type Grant, isFailure, parseEventLine } from '@subluminal/contracts';
 import { type ArgsWish, type Desk, type Entry, grantFor } from '@subluminal/plane/approvals';
 import type { StoreReader } from '@subluminal/plane/ledger';
-import { ownVerdict, undecidedFailure } from '../approvals/desk.ts';
+import { undecidedFailure } from '../approvals/desk.ts';
 import { orThrow } from '../input/command.ts';
 import { eventRows } from '../ledger/user-ledger.ts';
 import { type Hinted, promoteFailure } from './find.ts';
@@ -27,11 +27,17 @@ interface GrantPlan {
   readonly args: ArgsWish;
 }
 
-const NOTE = 'promoted from a hint';
+const note = 'promoted from a hint';
+
+/** Where grants are kept, and who gives this one by which channel. */
+interface GrantGiver {
+  readonly desk: Desk;
+  readonly giver: { readonly by: string; readonly channel: string };
+}
 
 /** Throws its failure. */
 export function planGrant(
-  desk: Desk,
+  { desk, giver }: GrantGiver,
   { call, request }: { readonly call: Hinted; readonly request: string | undefined },
   args: ArgsWish,
 ): GrantPlan {
@@ -50,16 +56,19 @@ export function planGrant(
   if (run_id !== call.run_id || args_hash !== call.args_hash || rule_id !== call.rule_id) {
     return orThrow(promoteFailure('the request on record is for another call.', 'Use --policy.'));
   }
-  const giver = { ...ownVerdict(NOTE), id: desk.ports.uuid(), nowMs: desk.ports.nowMs() };
-  return { entry, grant: orThrow(grantFor(entry.request, { kind: 'run', args }, giver)), args };
+  const given = { ...giver, note, id: desk.ports.uuid(), nowMs: desk.ports.nowMs() };
+  return { entry, grant: orThrow(grantFor(entry.request, { kind: 'run', args }, given)), args };
 }
 
 /** Creates the grant; a request that is still pending is approved with it. */
-export function giveGrant(desk: Desk, { entry, grant, args }: GrantPlan): Grant | Failure {
+export function giveGrant(
+  { desk, giver }: GrantGiver,
+  { entry, grant, args }: GrantPlan,
+): Grant | Failure {
   if (entry.state === 'pending') {
     const { sha256, request } = entry;
     const verdict = { state: 'approved', wish: { kind: 'run', args }, sha256 } as const;
-    const decided = desk.decide(request.id, { ...ownVerdict(NOTE), ...verdict });
+    const decided = desk.decide(request.id, { ...giver, note, ...verdict });
     if (decided.kind === 'ended') {
       const message = `it is approved, but nothing lasts: ${decided.lost ?? ''}`;
       return decided.grant ?? promoteFailure(message, 'Try again.');

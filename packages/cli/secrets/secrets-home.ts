@@ -93,10 +93,14 @@ export function unknownSecret(name: string, more = ''): Failure {
   return failure('SUB_SECRET_UNKNOWN', `the store has no secret \`${name}\`.`, fix);
 }
 
+/** Whether a secret of the store is a grant or a client of `sub auth`. */
+export function isOfLogin(name: string): boolean {
+  return /^oauth-(?:grant|client)\./.test(name);
+}
+
 /** The servers that are bound to a secret of the store. */
 export function serversBoundTo(name: string, servers: Servers): readonly string[] {
-  // Grants and clients of `sub auth`.
-  if (/^oauth-(?:grant|client)\./.test(name)) return ['sub auth'];
+  if (isOfLogin(name)) return ['sub auth'];
   return [...servers].flatMap(([server, { secretBindings }]) =>
     secretBindings.some(({ source, secretRef }) => source === 'vault' && secretRef === name)
       ? [server]

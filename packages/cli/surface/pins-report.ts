@@ -41,7 +41,7 @@ function areOther(instructions: Comparison['instructions']): boolean {
 type Tool = { readonly [key: string]: unknown };
 
 /** The first of that name. */
-function toolNamed(tools: readonly unknown[], name: string): Tool | undefined {
+export function toolNamed(tools: readonly unknown[], name: string): Tool | undefined {
   return tools.find((tool): tool is Tool => isObject(tool) && tool['name'] === name);
 }
 

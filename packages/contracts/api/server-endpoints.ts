@@ -197,6 +197,7 @@ const PROBE = open({
   found_in: required(nullable(words), 'The config that says how it is started.'),
   first_sight: required(boolean(), 'Whether the server has no pins yet.'),
   changed: required(boolean(), 'Whether anything differs from the pins.'),
+  tools_total: required(count, 'How many tools were compared.'),
   tools: required(
     array(SEEN_TOOL, { itemsMax: 2 * API_SERVERS_LIMIT.tools }),
     'What has changed first; what is the same comes without texts.',
@@ -215,7 +216,7 @@ const PROBE = open({
       ),
       ...SEEN_CHANGE,
     }),
-    'The instructions of the server.',
+    'The instructions of the server; the empty text stands for none.',
   ),
 });
 

@@ -13,7 +13,7 @@ export type { Filtered, ListOptions, Removed, RemovedReason, ToolNote } from './
 export { filterPrompts, filterResources, filterResourceTemplates, filterTools } from './list.ts';
 export type { ManifestOptions, ManifestResult } from './manifest/compile.ts';
 export { compileManifest } from './manifest/compile.ts';
-export { answerLimit } from './manifest/lookup.ts';
+export { answerLimit, toolRule } from './manifest/lookup.ts';
 export type { SurfaceReason } from './manifest/reasons.ts';
 export { SURFACE_REASONS } from './manifest/reasons.ts';
 export type { ManifestDocument, Tier } from './manifest/shape.ts';

@@ -25,6 +25,7 @@ import { httpFailure, isHttpFailure, NOT_FOUND, thrownByLedger } from './http-fa
 import { readLines } from './read-request.ts';
 import { type ApiApp, get, parametersOf, post } from './routes.ts';
 import { runLines, runSummary } from './run-events.ts';
+import { addServerSeries, addServers } from './server-routes.ts';
 import { addSessions, type SessionRoutesOptions } from './session-routes.ts';
 import type { ApiLimits, ApiOptions, ApiReader } from './types.ts';
 import { addPolicy } from './workbench-routes.ts';
@@ -50,7 +51,11 @@ export function createApp(options: AppOptions): ApiApp {
   addRuns(app, options);
   addIngest(app, options);
   if (options.desk !== undefined) addApprovals(app, options.desk);
-  if (options.workbench !== undefined) addPolicy(app, options.workbench);
+  addServerSeries(app, options);
+  if (options.workbench !== undefined) {
+    addPolicy(app, options.workbench);
+    addServers(app, options.workbench);
+  }
   app.get(API_ENDPOINTS.stream.path, (context) => {
     const failure = httpFailure(426, 'SUB_API_REQUEST', 'The stream is a WebSocket.');
     const headers = { upgrade: 'websocket', connection: 'Upgrade' };

@@ -1,6 +1,13 @@
 // What the API needs of the rest of the daemon. The reader of a ledger's store fits as it is: where the
 // daemon passes it, the compiler holds its rows against the contract.
-import type { ApiCall, ApiCallDetail, ApiPolicies, ApiRun, ApiStats } from '@subluminal/contracts';
+import type {
+  ApiCall,
+  ApiCallDetail,
+  ApiPolicies,
+  ApiRun,
+  ApiServerSeries,
+  ApiStats,
+} from '@subluminal/contracts';
 import type { System } from '../../os/index.ts';
 import type {
   CallFilter,
@@ -10,6 +17,7 @@ import type {
   Page,
   PageRequest,
   RunFilter,
+  ServerSeriesQuery,
 } from '../../stores/ledger/index.ts';
 import type { DeskOptions } from './approval-desk.ts';
 import type { Workbench } from './workbench.ts';
@@ -31,6 +39,7 @@ export interface ApiReader {
   calls(filter: CallFilter, page: PageRequest): Promise<Page<ApiCall>>;
   call(runId: string, callId: string): Promise<ApiCallDetail | undefined>;
   stats(filter: { readonly fromMs?: number; readonly toMs?: number }): Promise<ApiStats>;
+  serverSeries(query: ServerSeriesQuery): Promise<ApiServerSeries>;
   policies(limit: number): Promise<ApiPolicies['rows']>;
 }
 

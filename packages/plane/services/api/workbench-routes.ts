@@ -51,6 +51,13 @@ export async function workbenchAnswer(
 const STATUSES: { readonly [code: string]: HttpFailure['status'] } = {
   SUB_API_NOT_FOUND: 404,
   SUB_API_BUSY: 503,
+  SUB_HINT_UNKNOWN: 404,
+  SUB_HINT_PROMOTE: 409,
+  SUB_PINS_BUSY: 503,
+  SUB_PINS_CHANGED: 409,
+  SUB_PINS_UNREADABLE: 500,
+  SUB_SERVER_LOOK: 409,
+  SUB_SERVER_UNKNOWN: 404,
   SUB_LEDGER_BUSY: 503,
   SUB_POLICY_STALE: 409,
   SUB_LEDGER_QUERY: 400,
@@ -66,7 +73,7 @@ function workbenchFailure({ kind, code, message, fix }: Failure): HttpFailure {
 const RETRY = { 'retry-after': '1' };
 
 /** One piece of long work of each kind at a time. */
-class JobSlots {
+export class JobSlots {
   readonly #running = new Set<string>();
 
   async run(kind: string, work: () => Promise<ApiAnswer>): Promise<ApiAnswer> {

@@ -1,6 +1,11 @@
 // What the API needs of the commands of `sub`: the daemon gets it from the program that starts it,
 // and loads it only when somebody asks.
 import type {
+  ApiAcceptPins,
+  ApiHints,
+  ApiHintsQuery,
+  ApiPinsAccepted,
+  ApiPinsDiff,
   ApiPolicyActive,
   ApiPolicyActiveQuery,
   ApiPolicyDiff,
@@ -17,6 +22,13 @@ import type {
   ApiPolicySuggestInput,
   ApiPolicyTestInput,
   ApiPolicyTests,
+  ApiProbeWish,
+  ApiPromote,
+  ApiPromoted,
+  ApiSecrets,
+  ApiServer,
+  ApiServers,
+  ApiServersQuery,
   Failure,
 } from '@subluminal/contracts';
 
@@ -32,7 +44,31 @@ export interface PolicyWorkbench {
   save(input: ApiPolicySaveInput): Promise<ApiPolicySaved | Failure>;
 }
 
+export interface ServerWorkbench {
+  list(query: ApiServersQuery): Promise<ApiServers | Failure>;
+  one(server: string, query: ApiServersQuery): Promise<ApiServer | Failure>;
+  secrets(): Promise<ApiSecrets | Failure>;
+}
+
+export interface PinWorkbench {
+  diff(server: string): Promise<ApiPinsDiff | Failure>;
+  /** Starts the server, or reaches it, and keeps what it shows to be accepted. */
+  probe(server: string, wish: ApiProbeWish): Promise<ApiPinsDiff | Failure>;
+  accept(server: string, input: ApiAcceptPins): Promise<ApiPinsAccepted | Failure>;
+}
+
+export interface HintWorkbench {
+  list(query: ApiHintsQuery): Promise<ApiHints | Failure>;
+  promote(
+    call: { readonly runId: string; readonly callId: string },
+    input: ApiPromote,
+  ): Promise<ApiPromoted | Failure>;
+}
+
 /** One member for each group of endpoints. */
 export interface Workbench {
   readonly policy: PolicyWorkbench;
+  readonly servers: ServerWorkbench;
+  readonly pins: PinWorkbench;
+  readonly hints: HintWorkbench;
 }

@@ -13,6 +13,7 @@ export {
   addSecret,
   addSecrets,
   forgetVaultKey,
+  listSecrets,
   openVault,
   putSecret,
   removeSecret,

@@ -78,7 +78,7 @@ export async function openVault(options: KeyOptions): Promise<Vault | Failure | 
     kind: 'vault',
     path: vaultPath(options.home),
     protection: header.protection,
-    secrets: entries.map(({ name, addedAt, rotatedAt }) => ({ name, addedAt, rotatedAt })),
+    secrets: entries.map(infoOf),
     value: (name) => {
       const entry = values.get(name);
       return entry && (openEntry(entry, open) ?? damaged('one of its entries does not open'));
@@ -92,9 +92,23 @@ export async function openVault(options: KeyOptions): Promise<Vault | Failure | 
  * store that can be read.
  */
 export function secretNames(home: string): readonly string[] {
+  const listed = listSecrets(home);
+  return isFailure(listed) ? [] : (listed?.secrets.map(({ name }) => name) ?? []);
+}
+
+/** What the file says without its key, and so unchecked. Undefined when there is no store. */
+export function listSecrets(
+  home: string,
+): Pick<Vault, 'protection' | 'secrets'> | Failure | undefined {
   const bytes = readSecretBytes(vaultPath(home), FILE_BYTES_MAX);
-  const file = isFailure(bytes) ? bytes : parseVault(bytes);
-  return isFailure(file) ? [] : file.entries.map(({ name }) => name);
+  if (isFailure(bytes)) return bytes.code === 'SUB_SECRET_MISSING' ? undefined : bytes;
+  const file = parseVault(bytes);
+  if (isFailure(file)) return file;
+  return { protection: file.header.protection, secrets: file.entries.map(infoOf) };
+}
+
+function infoOf({ name, addedAt, rotatedAt }: VaultEntry): SecretInfo {
+  return { name, addedAt, rotatedAt };
 }
 
 /** Changes when the store is written; empty where there is none that can be looked at. */
