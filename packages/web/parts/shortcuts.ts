@@ -34,6 +34,8 @@ function isPressed({ key, target }: KeyboardEvent): boolean {
 
 globalThis.addEventListener('keydown', (event) => {
   const { key } = event;
+  // A dialog has the keys to itself, Escape too.
+  if (document.querySelector('dialog[open]') !== null) return;
   if (key !== 'Escape' && (isTyped(event) || isPressed(event))) return;
   const nowMs = performance.now();
   const chained =
@@ -73,5 +75,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
   { keys: 'g s', what: 'Go to Servers' },
   { keys: 'g c', what: 'Go to Cost' },
   { keys: 'g d', what: 'Go to Ledger' },
+  { keys: 'a', what: 'Approve the call' },
+  { keys: 'r', what: 'Reject the call' },
   { keys: '?', what: 'Show these keys' },
 ];

@@ -1,0 +1,40 @@
+// A list at the left and one of it at the right; on a phone one at a time.
+import type { ReactNode } from 'react';
+import type { AddressChange } from '../address/address.ts';
+import { Link } from '../address/link.tsx';
+
+interface SplitViewProps {
+  readonly list: ReactNode;
+  /** Undefined while nothing is chosen. */
+  readonly detail: ReactNode;
+  readonly label: string;
+  /** The address of the list alone. */
+  readonly back: AddressChange;
+}
+
+export function SplitView({ list, detail, label, back }: SplitViewProps) {
+  const isChosen = detail !== undefined;
+  return (
+    <div className="flex min-h-0 flex-1">
+      <div
+        className={`w-[400px] shrink-0 border-r border-line max-lg:w-[320px] max-md:w-full max-md:border-r-0 ${isChosen ? 'max-md:hidden' : ''}`}
+      >
+        {list}
+      </div>
+      <section
+        aria-label={label}
+        className={`flex min-w-0 flex-1 flex-col ${isChosen ? '' : 'max-md:hidden'}`}
+      >
+        {isChosen && (
+          <Link
+            to={back}
+            className="flex h-11 shrink-0 items-center border-b border-line px-3 text-accent md:hidden"
+          >
+            ‹ Back to the list
+          </Link>
+        )}
+        {detail ?? <p className="px-4 py-12 text-center text-dim">Nothing is chosen.</p>}
+      </section>
+    </div>
+  );
+}

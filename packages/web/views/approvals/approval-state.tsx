@@ -1,0 +1,21 @@
+import type { ApiApproval } from '@subluminal/contracts';
+
+const INKS: { readonly [state in ApiApproval['state']]: string } = {
+  pending: 'text-ask-ink',
+  approved: 'text-allow-ink',
+  rejected: 'text-block-ink',
+  expired: 'text-dim',
+  cancelled: 'text-dim',
+};
+
+const WORDS: { readonly [state in ApiApproval['state']]: string } = {
+  pending: 'waits',
+  approved: 'approved',
+  rejected: 'rejected',
+  expired: 'expired',
+  cancelled: 'cancelled',
+};
+
+export function ApprovalState({ state }: { readonly state: ApiApproval['state'] }) {
+  return <span className={INKS[state]}>{WORDS[state]}</span>;
+}
