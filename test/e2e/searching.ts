@@ -87,8 +87,17 @@ export async function lookAtAll(search: Search, { control, callsMin }: Looked): 
   for (const path of ['', '/summary', '/events'])
     await fetched(search, `/api/v1/runs/${id}${path}`);
   for (const { call_id } of calls.rows) await fetched(search, `/api/v1/calls/${id}/${call_id}`);
-  for (const path of ['health', 'stats', 'policies', 'approvals', 'grants']) {
+  for (const path of ['health', 'stats', 'policies', 'approvals', 'grants', 'hints', 'secrets']) {
     await fetched(search, `/api/v1/${path}`);
+  }
+  const servers = (await fetched(search, '/api/v1/servers')) as {
+    rows: { server_name: string }[];
+  };
+  expect(servers.rows.length).toBeGreaterThan(0);
+  for (const { server_name: name } of servers.rows) {
+    for (const path of [`servers/${name}`, `servers/${name}/series`, `pins/${name}/diff`]) {
+      await fetched(search, `/api/v1/${path}`);
+    }
   }
   await sub('query', '--json', '--limit', '1000');
   await sub('query', '--csv', '--limit', '1000');
