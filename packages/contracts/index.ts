@@ -142,6 +142,7 @@ export type {
 export {
   API_LOGGED_IN,
   API_LOGGED_OUT,
+  API_LOGIN_LINK,
   API_SESSION,
   KEY_LOGIN_BODY,
   LEDGER_ROLE,

@@ -143,6 +143,7 @@ export const HELP_SECTIONS: readonly HelpSection[] = [
     title: 'Watch',
     entries: [
       ...table({
+        ui: ['Open the page in the browser', () => import('./ui.ts')],
         tail: ['Show live tool calls', () => import('./tail.ts')],
         query: ['Search calls and runs in the ledger', () => import('./query.ts')],
         show: ['Show one call in full', () => import('./show.ts')],

@@ -1,13 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { type Failure, failure, isFailure } from '@subluminal/contracts';
-import { ensurePrivateFolder, homePaths } from '@subluminal/plane/config';
-import {
-  ensureLedgerd,
-  type LedgerHome,
-  type OpenWorkbench,
-  runLedgerd,
-} from '@subluminal/plane/daemon';
+import { resolve } from 'node:path';
+import { type Failure, isFailure } from '@subluminal/contracts';
+import { homePaths } from '@subluminal/plane/config';
+import { type LedgerHome, type OpenWorkbench, runLedgerd } from '@subluminal/plane/daemon';
 import { createLedgerClient, type LedgerStatus } from '@subluminal/plane/ingest';
 import {
   badUsage,
@@ -20,20 +14,19 @@ import {
   printout,
 } from '../input/command.ts';
 import { builtPages } from '../ledger/built-pages.ts';
-import { dutiesOf, isOlder, notesOf, statusText, troublesOf } from '../ledger/daemon-text.ts';
-import { notEnded, STOP_MS, stopDaemon } from '../ledger/stop-daemon.ts';
+import { dutiesOf, notesOf, statusText, troublesOf } from '../ledger/daemon-text.ts';
+import { startDaemon } from '../ledger/start-daemon.ts';
+import { STOP_MS, stopDaemon } from '../ledger/stop-daemon.ts';
 import { findLedger, printProblem } from '../ledger/user-ledger.ts';
 import manifest from '../package.json' with { type: 'json' };
 import type { Io } from '../terminal/io.ts';
 import { warn } from '../terminal/report-failure.ts';
 import { harmless, harmlessLine } from '../terminal/text.ts';
 
-const START_MS = 20_000;
 const TAKE_OVER_TRIES = 3;
 const ENDING_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 /** The log of a daemon in the background must not grow without end. */
 const LOG_LENGTH_MAX = 1_048_576;
-const LOG_SHOWN_LENGTH_MAX = 500;
 const EXCLUSIVE = ['foreground', 'auto', 'status', 'stop'] as const;
 
 const OPTIONS = {
@@ -78,35 +71,14 @@ function usualSocket({ code, message }: Failure, io: Io): string {
   return resolve(socketPath);
 }
 
-/** Starts a daemon that stays; one that a shim has started is kept, or replaced when it is older. */
 async function start(home: LedgerHome): Promise<Outcome> {
-  const client = clientOf(home);
-  const { config, paths } = home;
-  const before = await client.status();
-  const isOld = before !== undefined && !before.stays && isOlder(before.version);
-  if (isOld && !(await client.stop(STOP_MS))) return notEnded(before.pid);
-  if (before === undefined || isOld) {
-    for (const folder of [paths.home, paths.run]) {
-      orThrow(ensurePrivateFolder(folder));
-    }
-    await ensureLedgerd({ env: process.env, paths, config, stays: true }, START_MS);
-  }
-  const status = await client.status();
-  if (status === undefined) {
-    const reason = lastWords(join(paths.run, 'ledgerd.log'));
-    const fix = 'Run `sub ledgerd --foreground` to see more.';
-    return failure('SUB_LEDGER_IO', `the daemon did not start${reason}.`, fix);
-  }
-  const isNew = status.pid !== before?.pid;
-  // A shim or a command has started this one: from now on it is the user's.
-  const isKept = !status.stays && (await client.stay());
-  const now = isKept ? { ...status, stays: true } : status;
+  const { status, isNew, isKept, replaced } = orThrow(await startDaemon(home));
   const notes = [
-    ...(isNew && isOld ? [`It replaces one of version ${before.version}.`] : []),
+    ...(replaced === undefined ? [] : [`It replaces one of version ${replaced}.`]),
     ...(isKept && !isNew ? ['It was started by need, and was told to stay.'] : []),
-    ...(isNew ? [] : notesOf(now)),
+    ...(isNew ? [] : notesOf(status)),
   ];
-  return statusPrintout(now, isNew, notes);
+  return statusPrintout(status, isNew, notes);
 }
 
 function clientOf({ config }: LedgerHome) {
@@ -176,14 +148,4 @@ async function stop(socketPath: string): Promise<Outcome> {
 function statusPrintout(status: LedgerStatus, isNew: boolean, notes: readonly string[]): Outcome {
   const lines = [statusText(status, isNew), ...dutiesOf(status), ...troublesOf(status), ...notes];
   return printout({ running: true, ...status }, lines.map(harmlessLine).join(''));
-}
-
-/** The end of the log, as a cause. */
-function lastWords(log: string): string {
-  try {
-    const line = readFileSync(log, 'utf8').trimEnd().split('\n').at(-1) ?? '';
-    return line === '' ? '' : `: ${line.slice(-LOG_SHOWN_LENGTH_MAX).replace(/\.?$/, '')}`;
-  } catch {
-    return '';
-  }
 }
