@@ -3,12 +3,12 @@ import {
   type EventOf,
   type Failure,
   failure,
-  isObject,
   type JsonObject,
   parseEventLine,
 } from '@subluminal/contracts';
 import {
   type CallDetail,
+  eventAbout,
   FLAGS,
   type RunRow,
   readArgs,
@@ -120,15 +120,6 @@ function seeAsked(asked: AskedCalls, line: string): void {
   if (!line.includes('"tool_call_start"') && !line.includes('"turn_end"')) return;
   const parsed = parseEventLine(line);
   if (parsed.ok) asked.see(parsed.event);
-}
-
-/** The event, when it is about this call. */
-function eventAbout(line: string, callId: string): JsonObject | undefined {
-  // Most lines need not be parsed; an id that JSON spells in another way is looked at.
-  if (!line.includes(callId) && /^[\w-]+$/.test(callId)) return undefined;
-  const event = readArgs(line);
-  const about = event?.['call'] ?? event?.['breaker'];
-  return isObject(about) && about['call_id'] === callId ? event : undefined;
 }
 
 /** Why arguments or a result are not there as a whole; undefined when they are. */

@@ -74,6 +74,9 @@ describe('the answers', () => {
       calls: '/api/v1/calls',
       call: '/api/v1/calls/run-0/no-0',
       stats: '/api/v1/stats',
+      histogram: '/api/v1/histogram?text=o&buckets=500',
+      activity: '/api/v1/activity?run_ids=run-0&run_ids=run-1',
+      cost: '/api/v1/cost?by=principal&bucket=hour',
       policies: '/api/v1/policies',
     };
     const endpoints: readonly [string, ApiEndpoint][] = Object.entries(API_ENDPOINTS);
@@ -266,6 +269,22 @@ describe('filters', () => {
   });
 });
 
+describe('the events of one call', () => {
+  it('are those of its run that are about it, behind `after`', async () => {
+    const { client } = await filled();
+    const typesOf = async (query: string) => {
+      const { text } = await client.ask(`/api/v1/runs/run-1/events?${query}`);
+      return lines(text).map(({ event }) => event.type);
+    };
+    const all = ['tool_call_start', 'tool_call_decision', 'tool_call_end'];
+    expect(await typesOf('call_id=ok-1')).toEqual(all);
+    const { text } = await client.ask('/api/v1/runs/run-1/events?call_id=ok-1');
+    const { seq = 0 } = lines(text)[0] ?? {};
+    expect(await typesOf(`call_id=ok-1&after=${seq}`)).toEqual(all.slice(1));
+    expect((await client.ask('/api/v1/runs/run-1/events?call_id=ok-2')).status).toBe(404);
+  });
+});
+
 describe('a wrong parameter', () => {
   it.each([
     ['runs?limit=0', 'limit'],
@@ -291,6 +310,11 @@ describe('a wrong parameter', () => {
     ['calls?decision=BLOCKED', 'decision'],
     ['calls?tool_name=a%1b[', 'a\\u{1b}['],
     ['calls?arg=x', 'NAME=GLOB'],
+    ['activity', 'run_ids'],
+    ['histogram?buckets=501', 'buckets'],
+    ['histogram?from_ms=5&to_ms=5', 'not after'],
+    ['cost?from_ms=0&bucket=hour', '750'],
+    ['cost?from_ms=99999999999999&to_ms=5', 'not after'],
     ['calls?path=../x', 'relative path'],
     [`calls?${'arg=a%3Db&'.repeat(11)}`, 'arg'],
     [`calls?text=${'x'.repeat(201)}`, 'text'],

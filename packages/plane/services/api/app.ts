@@ -1,25 +1,15 @@
 // The endpoints of the API, answered from the ledger and the desk of approvals.
 import {
   API_ENDPOINTS,
-  API_PAGE_LIMIT,
   API_POLICIES_LIMIT,
-  type ApiCallFilter,
-  type ApiCallsQuery,
   type ApiHealth,
-  type ApiRunsQuery,
-  definedFields,
   PACK_VERSION,
 } from '@subluminal/contracts';
 import { visible } from '@subluminal/core/visible';
 import { Hono } from 'hono';
-import {
-  argFilter,
-  type CallFilter,
-  namePattern,
-  pathAnywhereFilter,
-  type RunFilter,
-} from '../../stores/ledger/index.ts';
 import { ApprovalDesk, type DeskOptions } from './approval-desk.ts';
+import { callFilter, pageRequest, rangeFilter, runFilter } from './call-queries.ts';
+import { addCallTimes } from './call-time-routes.ts';
 import { apiResponse, failureResponse } from './http-answer.ts';
 import { httpFailure, isHttpFailure, NOT_FOUND, thrownByLedger } from './http-failure.ts';
 import { readLines } from './read-request.ts';
@@ -27,7 +17,7 @@ import { type ApiApp, get, parametersOf, post } from './routes.ts';
 import { runLines, runSummary } from './run-events.ts';
 import { addServerSeries, addServers } from './server-routes.ts';
 import { addSessions, type SessionRoutesOptions } from './session-routes.ts';
-import type { ApiLimits, ApiOptions, ApiReader } from './types.ts';
+import type { ApiLimits, ApiOptions } from './types.ts';
 import { addPolicy } from './workbench-routes.ts';
 
 interface AppOptions extends Omit<ApiOptions, 'limits'>, SessionRoutesOptions {
@@ -48,6 +38,7 @@ export function createApp(options: AppOptions): ApiApp {
   });
   addSessions(app, options);
   addOverview(app, options);
+  addCallTimes(app, options);
   addRuns(app, options);
   addIngest(app, options);
   if (options.desk !== undefined) addApprovals(app, options.desk);
@@ -103,12 +94,16 @@ function addRuns(app: ApiApp, options: AppOptions): void {
     const { summaryEventsMax: eventsMax } = limits;
     return runSummary({ reader, runId, signal, eventsMax });
   });
-  get(app, events, async ({ after: afterSeq = 0 }, { run_id: runId = '' }, context) => {
+  get(app, events, async ({ after = 0, call_id: callId }, { run_id: runId = '' }, context) => {
+    const call = callId === undefined ? undefined : await reader.call(runId, callId);
+    if (callId !== undefined && call === undefined) return undefined;
+    // The id of a call is the seq of its first event.
+    const afterSeq = Math.max(after, (call?.id ?? 0) - 1);
     const onFailure = (cause: unknown) => {
       warn(options, cause);
       context.env.outgoing.destroy();
     };
-    const { isEmpty, body } = await runLines({ reader, runId, afterSeq, onFailure });
+    const { isEmpty, body } = await runLines({ reader, runId, callId, afterSeq, onFailure });
     if (isEmpty && (await reader.run(runId)) === undefined) return undefined;
     return context.body(body, 200, { 'content-type': LINES_TYPE });
   });
@@ -134,50 +129,6 @@ function addApprovals(app: ApiApp, options: DeskOptions): void {
   post(app, approve, (input, { id = '' }) => desk.approve(id, input));
   post(app, reject, (input, { id = '' }) => desk.reject(id, input));
   post(app, revoke, (_, { id = '' }) => desk.revoke(id));
-}
-
-type TimeRange = { readonly from_ms?: number | undefined; readonly to_ms?: number | undefined };
-
-function rangeFilter({ from_ms, to_ms }: TimeRange) {
-  return definedFields({ fromMs: from_ms, toMs: to_ms });
-}
-
-function pageRequest(query: Pick<ApiCallsQuery, 'limit' | 'cursor'>) {
-  const { limit = API_PAGE_LIMIT.fallback, cursor } = query;
-  return definedFields({ limit, cursor });
-}
-
-function runFilter({ agent_id, principal, client, status, ...range }: ApiRunsQuery): RunFilter {
-  return {
-    ...definedFields({ agentId: agent_id, principal: namePattern(principal), client, status }),
-    ...rangeFilter(range),
-  };
-}
-
-const LAST = 'last';
-
-async function callFilter(
-  query: ApiCallFilter,
-  reader: Pick<ApiReader, 'runs'>,
-): Promise<CallFilter> {
-  const [newest] = query.run_id === LAST ? (await reader.runs({}, { limit: 1 })).rows : [];
-  const { decision, status, text, kind, provider, model } = query;
-  return {
-    ...definedFields({ decision, status, text, kind, provider, model }),
-    ...definedFields({
-      runId: newest?.run_id ?? query.run_id,
-      agentId: query.agent_id,
-      serverName: namePattern(query.server_name),
-      toolName: namePattern(query.tool_name),
-      principal: namePattern(query.principal),
-      approvedBy: namePattern(query.approved_by),
-      path: query.path === undefined ? undefined : pathAnywhereFilter(query.path),
-      args: query.arg?.map(argFilter),
-      ruleId: query.rule_id,
-      argsHash: query.args_hash,
-    }),
-    ...rangeFilter(query),
-  };
 }
 
 function warn({ onWarning }: AppOptions, cause: unknown): void {

@@ -3,12 +3,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ApiRunSummary, isObject } from '@subluminal/contracts';
 import { parseJson } from '../../os/index.ts';
-import { RunSummarizer } from '../../stores/ledger/index.ts';
+import { eventAbout, RunSummarizer } from '../../stores/ledger/index.ts';
 import type { ApiReader, StoredEvent } from './types.ts';
 
 interface LinesOptions {
   readonly reader: Pick<ApiReader, 'events'>;
   readonly runId: string;
+  /** Only events about this call. */
+  readonly callId?: string | undefined;
   readonly afterSeq: number;
   /** The store failed half-way: the client must not take what it got for the whole. */
   readonly onFailure: (cause: unknown) => void;
@@ -20,13 +22,14 @@ interface RunLines {
 }
 
 /** Reads the first page at once, to know whether there is anything, and each other when asked. */
-export async function runLines({ onFailure, ...options }: LinesOptions): Promise<RunLines> {
+export async function runLines(options: LinesOptions): Promise<RunLines> {
+  const { onFailure, callId } = options;
   const pages = new EventPages(options);
   const first = await pages.next();
   async function* texts(): AsyncGenerator<Uint8Array> {
     try {
       for (let page = first; ; page = await pages.next()) {
-        const text = page.rows.map(lineOf).join('');
+        const text = page.rows.map((row) => lineOf(row, callId)).join('');
         // A page may hold nothing but what was pruned.
         if (text !== '') yield Buffer.from(text);
         if (page.isLast) return;
@@ -39,8 +42,9 @@ export async function runLines({ onFailure, ...options }: LinesOptions): Promise
   return { isEmpty: first.rows.length === 0, body: ReadableStream.from(texts()) };
 }
 
-function lineOf({ seq, line }: StoredEvent): string {
-  const event = line === null ? undefined : parseJson(line);
+function lineOf({ seq, line }: StoredEvent, callId: string | undefined): string {
+  if (line === null) return '';
+  const event = callId === undefined ? parseJson(line) : eventAbout(line, callId);
   // The ledger takes only JSON objects in; anything else was put there by somebody else.
   return isObject(event) ? `${JSON.stringify({ seq, event })}\n` : '';
 }

@@ -3,8 +3,11 @@
 import type {
   ApiCall,
   ApiCallDetail,
+  ApiCost,
+  ApiHistogram,
   ApiPolicies,
   ApiRun,
+  ApiRunsActivity,
   ApiServerSeries,
   ApiStats,
 } from '@subluminal/contracts';
@@ -12,12 +15,14 @@ import type { System } from '../../os/index.ts';
 import type {
   CallFilter,
   EventsRequest,
+  HistogramRequest,
   IncomingLine,
   IngestResult,
   Page,
   PageRequest,
   RunFilter,
   ServerSeriesQuery,
+  TurnCostsQuery,
 } from '../../stores/ledger/index.ts';
 import type { DeskOptions } from './approval-desk.ts';
 import type { Workbench } from './workbench.ts';
@@ -41,6 +46,9 @@ export interface ApiReader {
   stats(filter: { readonly fromMs?: number; readonly toMs?: number }): Promise<ApiStats>;
   serverSeries(query: ServerSeriesQuery): Promise<ApiServerSeries>;
   policies(limit: number): Promise<ApiPolicies['rows']>;
+  histogram(filter: CallFilter, request: HistogramRequest): Promise<ApiHistogram>;
+  activity(runIds: readonly string[], parts: number): Promise<ApiRunsActivity['rows']>;
+  turnCosts(query: TurnCostsQuery): Promise<Pick<ApiCost, 'total' | 'rows'>>;
 }
 
 /** Announces that events were committed. */

@@ -14,6 +14,7 @@ export type { Head, Witness, WitnessedHead } from './chain/signed-head.ts';
 export { fileWitness, parseWitness } from './chain/signed-head.ts';
 export { EVENT_MEMBERS, eventMember } from './event-types/registry.ts';
 export type { NoticeText } from './event-types/types.ts';
+export { eventAbout } from './export/call-events.ts';
 export type { ChangedDefinition, RunExport, RunSummary, Violation } from './export/index.ts';
 export {
   exportRun,
@@ -30,6 +31,7 @@ export type {
   CallDetail,
   CallFilter,
   CallRow,
+  HistogramRequest,
   NamePattern,
   Page,
   PageRequest,
@@ -39,6 +41,7 @@ export type {
   ServerSeriesQuery,
   ServerUse,
   Stats,
+  TurnCostsQuery,
   TurnTotal,
 } from './store/query.ts';
 export type { EventRow, EventsRequest } from './store/stored-rows.ts';

@@ -1,8 +1,9 @@
 // Runs, totals, policies and rejects.
-
+import { statSync } from 'node:fs';
 import {
   type CallCounts,
   type CallFilter,
+  type LedgerSize,
   limitOf,
   type Page,
   type PageRequest,
@@ -200,4 +201,22 @@ export function rejectsOf(connection: Connection, limit: number): readonly Rejec
     line: textCell(row, 'line'),
     createdAtMs: integerCell(row, 'created_at'),
   }));
+}
+
+/** How large the ledger is, and from when to when it goes. */
+export function sizeOf(connection: Connection): LedgerSize {
+  const count = (from: string) => numberOf(connection, `SELECT count(*) AS count FROM ${from}`);
+  const edges = connection.one('SELECT min(first_at) AS oldest, max(last_at) AS newest FROM runs');
+  const bytes = [connection.file, `${connection.file}-wal`].map(
+    (file) => statSync(file, { throwIfNoEntry: false })?.size ?? 0,
+  );
+  return {
+    size_bytes: bytes.reduce((sum, one) => sum + one, 0),
+    pruned: count('events INDEXED BY events_pruned WHERE digest IS NOT NULL'),
+    rejected: count('rejects'),
+    runs: count('runs'),
+    calls: count('tool_calls'),
+    oldest_ms: integerOrNull(edges, 'oldest'),
+    newest_ms: integerOrNull(edges, 'newest'),
+  };
 }

@@ -11,6 +11,14 @@ import type { SqlRow } from './load.ts';
 import { type Condition, integerCell, integerOrNull, textOrNull, where } from './rows.ts';
 import type { Search } from './search.ts';
 
+interface SearchArgsOptions {
+  readonly filter: CallFilter;
+  /** How many calls are wanted. */
+  readonly limit: number;
+  /** How many are read at most. */
+  readonly readMax?: number;
+}
+
 interface FoundCalls {
   readonly ids: readonly number[];
   /** Where to go on, unless all calls of the window were looked at. */
@@ -39,13 +47,13 @@ const PATTERN_MAX = 200;
 export function searchArgs(
   connection: Connection,
   { access, conditions }: Search,
-  { filter, limit }: { readonly filter: CallFilter; readonly limit: number },
+  { filter, limit, readMax = READ_CALLS_MAX }: SearchArgsOptions,
 ): FoundCalls {
   const fits = testOf(filter);
   const ids: number[] = [];
   let unseen = 0;
   let after: Position | undefined;
-  for (let read = 0; read < READ_CALLS_MAX; read += CHUNK_CALLS) {
+  for (let read = 0; read < readMax; read += CHUNK_CALLS) {
     const { sql: matching, values } = where([
       ...conditions,
       ["c.kind = 'tool_call'"],

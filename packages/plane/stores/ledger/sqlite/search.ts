@@ -16,9 +16,10 @@ import {
   positionOf,
 } from '../store/query.ts';
 import { FLAGS, HINTS, TOOL_CALLS } from '../store/tables.ts';
+import { accessFor, conditionsOf } from './call-conditions.ts';
 import type { Connection } from './connection.ts';
 import type { SqlRow } from './load.ts';
-import { namedConditions, nameIn } from './name-conditions.ts';
+import { namedConditions } from './name-conditions.ts';
 import {
   type Condition,
   integerCell,
@@ -32,8 +33,6 @@ import {
 
 /** How many calls one page of a search in texts or arguments looks at. */
 const WINDOW_CALLS = 50_000;
-/** So many calls are sorted or checked in no time. */
-const RARE_CALLS_MAX = 20_000;
 
 export interface Search {
   /** Which index SQLite has to use. */
@@ -71,34 +70,45 @@ export async function searchCalls(
 ): Promise<Page<CallRow>> {
   const limit = limitOf(request);
   const { withArgs = false } = request;
-  const access = `INDEXED BY ${leaderOf(connection, filter)}`;
-  const conditions = [
-    ...conditionsOf(filter, positionOf(request)),
-    ...namedConditions(connection, filter),
-  ];
   const { text, path, args } = filter;
-  const isInArgs = path !== undefined || args !== undefined;
-  if (text === undefined && !isInArgs) {
-    return pageOf(select(connection, { access, conditions, withArgs }, limit), limit, endOf);
+  const search = searchFor(connection, filter, positionOf(request));
+  if (text === undefined && path === undefined && args === undefined) {
+    return pageOf(select(connection, { ...search, withArgs }, limit), limit, endOf);
   }
+  const window = searchWindow(connection, search, text);
+  const { last } = window;
+  if (path !== undefined || args !== undefined) {
+    const { searchArgs } = await import('./search-args.ts');
+    const { ids, next = last, unseen } = searchArgs(connection, window, { filter, limit });
+    const rows = select(connection, { ...byId(ids), withArgs }, limit);
+    return { rows, next: next === undefined ? null : cursorOf(next), unseen };
+  }
+  const page = pageOf(select(connection, { ...window, withArgs }, limit), limit, endOf);
+  return page.next === null && last !== undefined ? { ...page, next: cursorOf(last) } : page;
+}
+
+/** What indexes and columns can tell. */
+export function searchFor(connection: Connection, filter: CallFilter, after?: Position): Search {
+  const conditions = [...conditionsOf(filter, after), ...namedConditions(connection, filter)];
+  return { access: accessFor(connection, filter), conditions };
+}
+
+/** The newest calls that one search in texts or arguments looks at; `last` unless they are all. */
+export function searchWindow(
+  connection: Connection,
+  { access, conditions }: Search,
+  text: string | undefined,
+): Search & { readonly last: Position | undefined } {
   const last = windowEnd(connection, { access, conditions });
   const inWindow: readonly Condition[] = [
     ...conditions,
     ['(c.created_at, c.id) >= (?, ?)', last?.atMs, last && Number(last.id)],
     ...(text === undefined ? [] : [textCondition(text)]),
   ];
-  const search = { access, conditions: inWindow, withArgs };
-  if (isInArgs) {
-    const { searchArgs } = await import('./search-args.ts');
-    const { ids, next = last, unseen } = searchArgs(connection, search, { filter, limit });
-    const rows = select(connection, { ...byId(ids), withArgs }, limit);
-    return { rows, next: next === undefined ? null : cursorOf(next), unseen };
-  }
-  const page = pageOf(select(connection, search, limit), limit, endOf);
-  return page.next === null && last !== undefined ? { ...page, next: cursorOf(last) } : page;
+  return { access, conditions: inWindow, last };
 }
 
-function byId(ids: readonly number[]): Search {
+export function byId(ids: readonly number[]): Search {
   const condition = ['c.id IN (SELECT value FROM json_each(?))', JSON.stringify(ids)] as const;
   // The id is the key of the table, which needs no index.
   return { access: 'NOT INDEXED', conditions: [condition] };
@@ -133,77 +143,6 @@ function windowEnd(connection: Connection, { access, conditions }: Search): Posi
     WHERE ${matching} ${NEWEST_FIRST} LIMIT 1 OFFSET ?`;
   const row = connection.get(sql, ...values, WINDOW_CALLS - 1);
   return row && { atMs: integerCell(row, 'created_at'), id: String(integerCell(row, 'id')) };
-}
-
-/** The index of the filter that narrows most; the other filters only check. */
-function leaderOf(connection: Connection, filter: CallFilter): string {
-  const { agentId, decision, status } = filter;
-  const serverName = nameIn(filter.serverName);
-  const toolName = nameIn(filter.toolName);
-  const isRare = (index: string, column: string, value: string) => {
-    const sql = `SELECT 1 FROM tool_calls INDEXED BY ${index} WHERE ${column} = ? LIMIT 1 OFFSET ?`;
-    return connection.get(sql, value, RARE_CALLS_MAX) === undefined;
-  };
-  if (filter.argsHash !== undefined) return 'calls_args';
-  if (filter.runId !== undefined) return 'calls_run';
-  if (filter.approvedBy !== undefined) return 'calls_key';
-  if (filter.ruleId !== undefined) return 'calls_rule';
-  if (filter.provider !== undefined) return 'calls_model';
-  if (toolName !== undefined && isRare('calls_tool', 'tool_name', toolName)) return 'calls_tool';
-  if (decision !== undefined && decision !== 'ALLOW' && decision !== 'ASKED') {
-    return 'calls_refused';
-  }
-  if (status !== undefined && status !== 'OK') return 'calls_failed';
-  if (toolName !== undefined) return serverName === undefined ? 'calls_tool' : 'calls_server_tool';
-  if (agentId !== undefined) return 'calls_agent';
-  // This index is not in the order of time: few calls are sorted quickly, many are soon met.
-  const byServer = 'calls_server_tool';
-  const isFew = serverName !== undefined && isRare(byServer, 'server_name', serverName);
-  return isFew ? byServer : 'calls_time';
-}
-
-function conditionsOf(filter: CallFilter, after: Position | undefined): readonly Condition[] {
-  const { decision, status, provider, model } = filter;
-  const isTurn = (provider ?? model) !== undefined;
-  return [
-    ['c.args_hash = ?', filter.argsHash],
-    ['c.run_id = ?', filter.runId],
-    ['c.rule_id = ?', filter.ruleId],
-    ...decided(decision),
-    ...ended(status),
-    ['c.tool_name = ?', nameIn(filter.toolName)],
-    ['c.server_name = ?', nameIn(filter.serverName)],
-    ['c.agent_id = ?', filter.agentId],
-    ['c.kind = ?', filter.kind],
-    // In the words of the partial index.
-    ...(isTurn ? ([["c.kind = 'turn'"]] as const) : []),
-    ['c.provider = ?', provider],
-    ['c.model = ?', model],
-    ['c.created_at >= ?', filter.fromMs],
-    ['c.created_at < ?', filter.toMs],
-    ['(c.created_at, c.id) < (?, ?)', after?.atMs, after && Number(after.id)],
-  ];
-}
-
-/** A person was asked about it, or it waits: nothing is decided about a call that waits. */
-const IS_ASKED = `((c.decision IS NULL AND c.status IS NULL)
-  OR c.reason_code IN ('APPROVAL_REQUIRED', 'APPROVAL_REJECTED', 'APPROVAL_TIMEOUT', 'APPROVAL_CANCELLED', 'CONTENT_APPROVAL')
-  OR EXISTS (SELECT 1 FROM approvals a WHERE a.run_id = c.run_id AND a.call_id = c.call_id
-    AND a.state <> 'auto_approved'))`;
-
-/** Repeats the words of the partial index, so that SQLite knows that it may use it. */
-function decided(decision: CallFilter['decision']): readonly Condition[] {
-  const exact: Condition = ['c.decision = ?', decision];
-  if (decision === undefined || decision === 'ALLOW') return [exact];
-  if (decision === 'ASKED') return [[IS_ASKED]];
-  return decision === 'REFUSED' ? [["c.decision <> 'ALLOW'"]] : [["c.decision <> 'ALLOW'"], exact];
-}
-
-function ended(status: CallFilter['status']): readonly Condition[] {
-  const exact: Condition = ['c.status = ?', status];
-  if (status === undefined || status === 'OK') return [exact];
-  if (status === 'PENDING') return [['c.status IS NULL']];
-  return status === 'FAILED' ? [["c.status <> 'OK'"]] : [["c.status <> 'OK'"], exact];
 }
 
 export function findCall(

@@ -8,13 +8,16 @@ import { ledgerFailure } from '../chain/ledger-failure.ts';
 import type { Projection } from '../store/projection.ts';
 import type {
   CallFilter,
+  HistogramRequest,
   PageRequest,
   RunFilter,
   ServerNoticesQuery,
   ServerSeriesQuery,
   TimeRange,
+  TurnCostsQuery,
   TurnTotalsQuery,
 } from '../store/query.ts';
+import { callHistogram, runActivity } from './call-times.ts';
 import { type ChainReader, chainReads } from './chain-reads.ts';
 import {
   BUSY_TIMEOUT_MS,
@@ -25,7 +28,15 @@ import {
   requireFile,
   translated,
 } from './connection.ts';
-import { findRun, policiesOf, rejectsOf, ruleHitsOf, searchRuns, statsOf } from './overview.ts';
+import {
+  findRun,
+  policiesOf,
+  rejectsOf,
+  ruleHitsOf,
+  searchRuns,
+  sizeOf,
+  statsOf,
+} from './overview.ts';
 import { checkedVersion, MIGRATIONS, migrate } from './schema.ts';
 import { callsNamed, findCall, type NamedCalls, searchCalls } from './search.ts';
 import {
@@ -36,7 +47,7 @@ import {
   serverUse,
 } from './server-usage.ts';
 import { type StoreTransaction, sqliteTransaction } from './transaction.ts';
-import { turnTotals } from './turn-totals.ts';
+import { turnCosts, turnTotals } from './turn-totals.ts';
 
 const CHECKPOINT_WAIT_MS = 200;
 
@@ -121,6 +132,12 @@ function readerOf(reader: Connection, migrations: readonly string[]) {
     call: async (runId: string, callId: string) => findCall(reader, runId, callId),
     runs: async (filter: RunFilter, page: PageRequest) => searchRuns(reader, filter, page),
     turnTotals: async (query: TurnTotalsQuery) => turnTotals(reader, query),
+    turnCosts: async (query: TurnCostsQuery) => turnCosts(reader, query),
+    histogram: (filter: CallFilter, request: HistogramRequest) =>
+      callHistogram(reader, filter, request),
+    activity: async (runIds: readonly string[], parts: number) =>
+      runActivity(reader, runIds, parts),
+    size: async () => sizeOf(reader),
     run: async (runId: string) => findRun(reader, runId),
     serverUse: async (range: TimeRange) => serverUse(reader, range),
     serverClients: async (range: TimeRange) => serverClients(reader, range),

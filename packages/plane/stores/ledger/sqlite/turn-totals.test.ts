@@ -104,3 +104,50 @@ test('turns are added up by the principal and the repository of their run', asyn
   ]);
   await ledger.close();
 });
+
+test('turns cost by name and by time, and what is not listed is one row', async () => {
+  const ledger = await open(() => openSqliteStore({ file: join(tempFolder(), 'ledger.db') }));
+  const usage = (cost_micros: number) => ({ tokens_in: 10, tokens_out: 1, cost_micros });
+  const first = new Shim('s1', { run: 'run-1', principal: 'ada' });
+  const second = new Shim('s2', { run: 'run-2' }, T0_MS + DAY_MS);
+  await ledger.ingest([
+    ...turnLines(first, { id: 'a', model: 'opus', usage: usage(700) }),
+    ...turnLines(first, { id: 'b', model: 'haiku', usage: usage(5) }),
+    ...turnLines(second, { id: 'c', model: 'opus', usage: usage(300) }),
+    ...turnLines(second, { id: 'd', model: 'sonnet', usage: usage(20) }),
+    ...turnLines(second, { id: 'e', model: 'opus', decision: { action: 'BLOCK', rule_id: 'r' } }),
+  ]);
+  const times = { fromMs: T0_MS, toMs: T0_MS + 2 * DAY_MS, bucketMs: DAY_MS };
+  const { total, rows } = await ledger.store.turnCosts({ by: 'model', ...times, rowsMax: 1 });
+  expect(total).toMatchObject({ turns: 5, refused: 1, tokens_in: 40, cost_micros: 1_025 });
+  const named = (one: string | null, turns: number[], cost: number[]) => ({
+    name: one,
+    turns_by_time: turns,
+    cost_micros_by_time: cost,
+  });
+  expect(rows).toMatchObject([
+    { ...named('anthropic/opus', [1, 2], [700, 300]), turns: 3, refused: 1, cost_micros: 1_000 },
+    { ...named(null, [1, 1], [5, 20]), turns: 2, refused: 0, tokens_out: 2, cost_micros: 25 },
+  ]);
+  const by = async (group: 'provider' | 'rule' | 'user') =>
+    (await ledger.store.turnCosts({ by: group, ...times, rowsMax: 9 })).rows.map(
+      ({ name, cost_micros }) => [name, cost_micros],
+    );
+  expect(await by('provider')).toEqual([['anthropic', 1_025]]);
+  expect(await by('rule')).toEqual([
+    ['', 1_025],
+    ['r', 0],
+  ]);
+  expect(await by('user')).toEqual([
+    ['ada', 705],
+    ['', 320],
+  ]);
+  expect(await ledger.store.run('run-2')).toMatchObject({
+    turns: 3,
+    tokens_in: 20,
+    tokens_out: 2,
+    cost_micros: 320,
+    hints: 0,
+  });
+  await ledger.close();
+});

@@ -144,9 +144,49 @@ export interface Stats {
   readonly tools: readonly (CountRow<'server_name'> & { readonly tool_name: string })[];
   readonly rules: readonly CountRow<'rule_id'>[];
 }
+
+export interface LedgerSize {
+  /** Of the file with its log. */
+  readonly size_bytes: number;
+  readonly pruned: number;
+  readonly rejected: number;
+  readonly runs: number;
+  readonly calls: number;
+  readonly oldest_ms: number | null;
+  readonly newest_ms: number | null;
+}
+
+export interface HistogramRequest {
+  /** Without it from the oldest call on. */
+  readonly fromMs?: number | undefined;
+  readonly toMs: number;
+  /** How many parts at most. */
+  readonly buckets: number;
+}
+
+/** Counts of calls in equal parts of a time, the oldest first. */
+export interface CallHistogram {
+  readonly from_ms: number;
+  readonly to_ms: number;
+  readonly bucket_ms: number;
+  readonly calls: readonly number[];
+  readonly refused: readonly number[];
+  readonly asked: readonly number[];
+  /** All calls from then on were looked at. */
+  readonly complete_from_ms: number;
+}
+
+export interface RunActivity {
+  readonly run_id: string;
+  readonly from_ms: number;
+  readonly bucket_ms: number;
+  readonly calls: readonly number[];
+  readonly refused: readonly number[];
+}
+
 /** Turns, added up. */
 export interface TurnTotalsQuery {
-  readonly by: 'model' | 'agent' | 'run' | 'user' | 'repo';
+  readonly by: 'model' | 'provider' | 'agent' | 'run' | 'user' | 'repo' | 'rule';
   readonly fromMs?: number;
   readonly toMs?: number;
 }
@@ -208,6 +248,27 @@ export interface ServerNoticesQuery {
 export interface ServerNotice {
   readonly seq: number;
   readonly line: string;
+}
+
+export interface TurnCostsQuery extends TurnTotalsQuery {
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** How long each part of the time is. */
+  readonly bucketMs: number;
+  /** How many names; what is left is added up in one more row. */
+  readonly rowsMax: number;
+}
+
+export type TurnSums = Omit<TurnTotal, 'name'>;
+
+export interface TurnCosts {
+  readonly total: TurnSums;
+  /** The dearest first; the name is null for all that are not listed. */
+  readonly rows: readonly (TurnSums & {
+    readonly name: string | null;
+    readonly turns_by_time: readonly number[];
+    readonly cost_micros_by_time: readonly number[];
+  })[];
 }
 
 type CountRow<Name extends string> = { readonly [N in Name]: string | null } & {

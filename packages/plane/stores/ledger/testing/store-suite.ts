@@ -9,6 +9,7 @@ import { anyHistory } from './random-events.ts';
 import { searchSuite } from './search-suite.ts';
 import { serverSuite } from './server-suite.ts';
 import { DAY_MS, expectProven, type OpenStore, open, tables } from './suite-tools.ts';
+import { timeSuite } from './time-suite.ts';
 
 export function storeSuite(name: string, openStore: OpenStore): void {
   describe(`the ${name} store`, () => {
@@ -16,6 +17,7 @@ export function storeSuite(name: string, openStore: OpenStore): void {
     querySuite(openStore);
     searchSuite(openStore);
     serverSuite(openStore);
+    timeSuite(openStore);
     pruneSuite(openStore);
     historySuite(openStore);
   });
