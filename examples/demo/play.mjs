@@ -47,6 +47,38 @@ async function play({ cast, stage, screen, keep }) {
   tellNext(screen, keep ? stage : undefined);
 }
 
+/** Serves the page of the demo's ledger, and says how to open it. */
+async function showPage({ cast, stage, screen }) {
+  const env = { ...stageEnv(stage, 0), SUB_POLICY: POLICY };
+  const ledger = cast.start([...SUB, 'ledgerd', '--foreground'], { cwd: stage.workspace, env });
+  await isListening(stage, ledger);
+  const url = await pageLink(stage, ledger);
+  screen.say();
+  screen.say(screen.paint('bold', 'The same in the page, by a link that works once:'));
+  screen.say(`  ${url}`);
+  screen.say('Ctrl-C ends it.');
+  return url;
+}
+
+/** The address and the token are there a moment after the socket. */
+async function pageLink({ home }, ledger) {
+  const file = join(home, 'run', 'ledger.json');
+  const deadlineMs = performance.now() + START_MS;
+  while (!existsSync(file)) {
+    if (performance.now() > deadlineMs) throw new DemoFailed(`no page\n${ledger.stderr}`.trim());
+    await wait(POLL_MS);
+  }
+  const { url, token } = JSON.parse(readFileSync(file, 'utf8'));
+  const response = await fetch(`${url}/api/v1/login/link`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: '{}',
+  });
+  const answer = await response.json();
+  if (!response.ok) throw new DemoFailed(`${answer.error?.message} ${answer.error?.fix}`);
+  return url + answer.path;
+}
+
 /** `sub tail`, as a person would have it open beside the agent. */
 function watch(sub, { env, screen }) {
   let end = () => {};
@@ -108,4 +140,4 @@ function readReport({ report }) {
   return JSON.parse(readFileSync(report, 'utf8'));
 }
 
-export { DemoFailed, play };
+export { DemoFailed, play, showPage };

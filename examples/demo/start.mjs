@@ -1,6 +1,7 @@
-// `sub demo`: the product's main job, on an example of its own. `--keep` keeps its files.
+// `sub demo`: the product's main job, on an example of its own. `--keep` keeps its files, `--ui` shows
+// its ledger in the page until Ctrl-C.
 import { parseArgs } from 'node:util';
-import { DemoFailed, play } from './play.mjs';
+import { DemoFailed, play, showPage } from './play.mjs';
 import { createCast } from './processes.mjs';
 import { createScreen } from './screen.mjs';
 import { StoryBroken } from './story.mjs';
@@ -19,7 +20,13 @@ async function main(args) {
   const interrupted = onSignals(process);
   try {
     const played = play({ cast, stage, screen, keep: wish.keep }).then(() => 0);
-    return await Promise.race([played, interrupted]);
+    const code = await Promise.race([played, interrupted]);
+    if (!wish.ui || code !== 0) return code;
+    const url = await Promise.race([showPage({ cast, stage, screen }), interrupted]);
+    // The command that has started this one opens the browser.
+    if (typeof url === 'string') process.send?.({ open: url });
+    await interrupted;
+    return 0;
   } catch (cause) {
     if (!(cause instanceof DemoFailed || cause instanceof StoryBroken)) throw cause;
     process.stderr.write(`demo: the demo did not end as it should: ${cause.message}\n`);
@@ -32,9 +39,10 @@ async function main(args) {
 
 function readArgs(args) {
   try {
-    return parseArgs({ args, options: { keep: { type: 'boolean', default: false } } }).values;
+    const flag = { type: 'boolean', default: false };
+    return parseArgs({ args, options: { keep: flag, ui: flag } }).values;
   } catch (cause) {
-    process.stderr.write(`demo: ${cause.message}\nUsage: sub demo [--keep]\n`);
+    process.stderr.write(`demo: ${cause.message}\nUsage: sub demo [--keep] [--ui]\n`);
     return undefined;
   }
 }

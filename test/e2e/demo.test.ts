@@ -143,6 +143,35 @@ describe('the demo', () => {
     expect(leftRunning()).toEqual([]);
   });
 
+  it('shows its ledger in the page until Ctrl-C, and then leaves nothing behind', async () => {
+    const child = startDemo(['--ui']);
+    let said = '';
+    const result = ended(child);
+    const link = await new Promise<URL>((resolve, reject) => {
+      child.on('close', () => reject(new Error(said)));
+      child.stdout?.on('data', (text: string) => {
+        said += text;
+        const url = /^ {2}(http:\S+\/login#\S+)\n/m.exec(said)?.[1];
+        if (url !== undefined) resolve(new URL(url));
+      });
+    });
+    const login = await fetch(`${link.origin}/api/v1/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ code: link.hash.slice(1) }),
+    });
+    const { page_token } = (await login.json()) as { readonly page_token: string };
+    const cookie = login.headers.get('set-cookie')?.split(';', 1)[0] ?? '';
+    const headers = { cookie, 'x-sub-page': page_token };
+    const calls = await fetch(`${link.origin}/api/v1/calls`, { headers });
+    expect(((await calls.json()) as { rows: unknown[] }).rows).toHaveLength(LIVE.length);
+    expect(await (await fetch(link.origin)).text()).toContain('<!doctype html>');
+    child.kill('SIGINT');
+    expect(await result).toMatchObject({ code: 0, stderr: '' });
+    expect(readdirSync(folder)).toEqual([]);
+    expect(leftRunning()).toEqual([]);
+  });
+
   it('says how it is called', async () => {
     const { code, stderr } = await ended(startDemo(['--kep']));
     expect(code).toBe(2);
