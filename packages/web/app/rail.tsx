@@ -13,7 +13,7 @@ export function Rail({ views }: { readonly views: readonly PageView[] }) {
   return (
     <nav
       aria-label="Views"
-      className="flex w-40 shrink-0 flex-col gap-px border-r border-line bg-raised p-2 max-lg:w-12 max-sm:order-last max-sm:w-full max-sm:flex-row max-sm:overflow-x-auto max-sm:border-t max-sm:border-r-0 max-sm:p-0"
+      className="relative flex w-40 shrink-0 flex-col gap-px border-r border-line bg-raised p-2 max-lg:w-12 max-sm:order-last max-sm:w-full max-sm:flex-row max-sm:overflow-x-auto max-sm:border-t max-sm:border-r-0 max-sm:p-0"
     >
       {views.map(({ id, title, icon: Icon }) => {
         const isHere = path[0] === id;

@@ -128,8 +128,9 @@ function Asker({ approval }: { readonly approval: ApiApproval }) {
         </Link>
       </Fact>
       <Fact label="Asked">
-        <Ago atMs={Date.parse(request.created_at)} />,{' '}
-        {request.wait === 'hold' ? 'held' : 'may be tried again'} until{' '}
+        <Ago atMs={Date.parse(request.created_at)} />
+      </Fact>
+      <Fact label="Time-out">
         <Ago atMs={Date.parse(request.expires_at)} />
       </Fact>
       {approval.state === 'pending' && <Fact label="Waiting">{WAITS[request.wait]}</Fact>}
