@@ -222,7 +222,10 @@ function jsonText(definition: unknown): string | undefined {
   return definition === undefined ? undefined : JSON.stringify(definition, null, 2);
 }
 
-/** The definition as text; as the server wrote it where numbers would lose digits otherwise. */
+/**
+ * The definition as text, its fields in the order in which pins are kept, so that the two can be compared; as the
+ * server wrote it where numbers would lose digits otherwise.
+ */
 function definitionText(
   seen: ServerListing,
   name: string,
@@ -231,7 +234,7 @@ function definitionText(
   const tool = toolNamed(seen.tools, name);
   if (tool === undefined) return undefined;
   const plain = pinOf(tool, sha256);
-  if (plain.ok && plain.hash === hash) return jsonText(tool);
+  if (plain.ok && plain.hash === hash) return jsonText(JSON.parse(plain.canonical));
   return seen.toolTexts?.[seen.tools.indexOf(tool)];
 }
 

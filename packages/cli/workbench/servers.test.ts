@@ -39,6 +39,19 @@ function pins({ home }: PageHome) {
   return opened.store.servers.get('mail');
 }
 
+/** A server whose one tool is this text. */
+function rawServer(tool: string): string {
+  return `import { createInterface } from 'node:readline';
+const about = '{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"r","version":"1"}}';
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method } = JSON.parse(line);
+  if (id === undefined) return;
+  const result = method === 'initialize' ? about : '{"tools":[' + ${JSON.stringify(tool)} + ']}';
+  console.log('{"jsonrpc":"2.0","id":' + JSON.stringify(id) + ',"result":' + result + '}');
+});
+`;
+}
+
 const surface = { server_name: 'mail', enforced: true, reason_code: 'PIN_CHANGED' } as const;
 
 describe('the servers of the API', () => {
@@ -199,6 +212,11 @@ describe('the pins of the API', () => {
     const [send, list] = probe?.tools ?? [];
     expect(JSON.parse(send?.after ?? '')).toEqual(HOSTILE);
     expect(JSON.parse(send?.before ?? '')).toEqual(SEND);
+    // Nothing but the change differs in the texts: the server's order of fields is no change.
+    const was = new Set(send?.before?.split('\n'));
+    expect(send?.after?.split('\n').filter((line) => !was.has(line))).toEqual([
+      `  "description": ${JSON.stringify(HOSTILE.description)},`,
+    ]);
     const wish = (tool: typeof send) => ({
       tool_name: tool?.tool_name,
       seen: tool?.seen,
@@ -233,6 +251,20 @@ describe('the pins of the API', () => {
     expect([...(pins(page)?.tools.keys() ?? [])]).toEqual(['read', 'send']);
     // The pins are others now.
     await page.post('pinsAccept', 'pins/mail/accept', { body, status: 409 });
+  });
+
+  it('show a definition as the server wrote it, when its numbers would lose digits', async () => {
+    const page = await pageHome();
+    const text = '{"name":"send","inputSchema":{"maximum":9223372036854775807}}';
+    const server = join(page.folder, 'raw.mjs');
+    writeFileSync(server, rawServer(text));
+    const entry = { command: process.execPath, args: [server] };
+    writeFileSync(
+      join(page.folder, '.claude.json'),
+      JSON.stringify({ mcpServers: { mail: entry } }),
+    );
+    const { probe } = (await page.post('pinsProbe', 'pins/mail/probe', {})) as ApiPinsDiff;
+    expect(probe?.tools).toMatchObject([{ kind: 'added', after: text, acceptable: true }]);
   });
 
   it('refuse what cannot be shown whole, and say that a server is not known', async () => {

@@ -155,7 +155,9 @@ describe('the circuit breaker', () => {
       rule_id: 'gate:breaker',
       reason_code: 'SERVER_UNAVAILABLE',
     });
-    expect(guard.notices()).toMatchObject([{ what: 'server_state', enforced: true }]);
+    expect(guard.notices()).toMatchObject([
+      { what: 'server_state', enforced: true, state: 'paused' },
+    ]);
     expect(guard.notices()).toEqual([]);
   });
 
@@ -174,7 +176,7 @@ describe('the circuit breaker', () => {
     guard.ended(end('p2', false), later);
     const [back, ...more] = guard.notices();
     expect(more).toEqual([]);
-    expect(back?.what).toBe('server_state');
+    expect(back).toMatchObject({ what: 'server_state', state: 'answering' });
     expect(back?.detail).toMatch(/answers again/);
     expect(guard.surface(callOf({ tool: 't', callId: 'p3' }), later)).toEqual({ kind: 'pass' });
   });

@@ -372,6 +372,13 @@ describe('the notices of a guard', () => {
     expect(inShort(send('server', result(1)))).toEqual(['forward to agent']);
   });
 
+  it('says in a word whether calls to the server are paused', async () => {
+    const notice = { what: 'server_state', enforced: true, reason_code: 'X', detail: 'y' } as const;
+    const notices = () => [{ ...notice, state: 'paused' } as const];
+    const { session } = await play([], { config: { guard: guardOf({ notices }) } });
+    expect(eventsOf(session.tick(1), 'surface')).toMatchObject([{ surface: { state: 'paused' } }]);
+  });
+
   it('is bounded', async () => {
     const long = 'x'.repeat(100_000);
     const notice = { what: 'look_alike', enforced: false, name: long, reason_code: long } as const;

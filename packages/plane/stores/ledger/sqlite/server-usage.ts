@@ -162,7 +162,7 @@ export function serverNotices(
 ): readonly ServerNotice[] {
   // A first sieve in the text: the reader of the event decides.
   const said = words.map(() => 'instr(line, ?) > 0').join(' OR ') || '1';
-  const sql = `SELECT seq, run_id, line FROM events INDEXED BY events_notices
+  const sql = `SELECT seq, line FROM events INDEXED BY events_notices
     WHERE ${NOTICE_TYPES} AND type = ? AND ts >= ? AND line IS NOT NULL AND (${said})
     ORDER BY seq DESC LIMIT ?`;
   return connection.all(sql, type, fromMs, ...words, limit).map((row) => ({
