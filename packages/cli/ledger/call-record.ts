@@ -1,5 +1,7 @@
 // One call with all that the ledger has about it.
 import {
+  API_RECORD_EVENTS_MAX,
+  type ApiCallRecord,
   type EventOf,
   type Failure,
   failure,
@@ -17,6 +19,7 @@ import {
 import { orThrow } from '../input/command.ts';
 import { AskedCalls, type AskedToolUse } from './asked-calls.ts';
 import { eventRows, findRun, LAST } from './user-ledger.ts';
+import { gateRecords, whySentence } from './why.ts';
 
 type DecisionEvent = EventOf<'tool_call_decision' | 'turn_decision'>;
 
@@ -96,7 +99,8 @@ export async function callRecord(reader: StoreReader, call: CallDetail): Promise
   }
   const run = await reader.run(call.run_id);
   const askedCalls = asked.ofTurn(call.call_id);
-  const askedBy = call.kind === 'turn' ? undefined : await askingTurn(reader, call);
+  const hasAsker = call.kind !== 'turn' && run !== undefined && run.turns > 0;
+  const askedBy = hasAsker ? await askingTurn(reader, call) : undefined;
   const hasMore = seen > EVENTS_MAX;
   return { call, run, decision, approvals, turnEnd, askedCalls, askedBy, events, hasMore };
 }
@@ -146,11 +150,12 @@ export function whyNotWhole({ call }: CallRecord, what: 'args' | 'result'): stri
     : 'none';
 }
 
-export function recordDocument(record: CallRecord): object {
+export function recordDocument(record: CallRecord): ApiCallRecord {
   const { call, run, decision, approvals, turnEnd, askedCalls, askedBy, events, hasMore } = record;
   return {
     call,
     run: run ?? null,
+    why: whySentence(record),
     arguments: call.args_preview === null ? null : (readArgs(call.args_preview) ?? null),
     not_whole: {
       arguments: whyNotWhole(record, 'args') ?? null,
@@ -158,6 +163,7 @@ export function recordDocument(record: CallRecord): object {
     },
     decision: decision?.decision ?? null,
     trace: decision?.trace ?? null,
+    gates: gateRecords(record),
     approvals: approvals.map(({ ts, approval }) => ({ ts, ...approval })),
     ...(call.kind === 'turn'
       ? {
@@ -165,7 +171,7 @@ export function recordDocument(record: CallRecord): object {
           tool_calls: askedCalls.map(({ id, name, callId }) => ({ id, name, call_id: callId })),
         }
       : { asked_by: askedBy === undefined ? null : { turn: askedBy.turnId, id: askedBy.id } }),
-    events,
-    has_more_events: hasMore,
+    events: events.slice(0, API_RECORD_EVENTS_MAX),
+    has_more_events: hasMore || events.length > API_RECORD_EVENTS_MAX,
   };
 }

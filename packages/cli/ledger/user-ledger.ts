@@ -1,6 +1,6 @@
 // The ledger of this user, for commands: find it, read it, write it, and find a run in it.
 import { readdir } from 'node:fs/promises';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import {
   ensureLedgerd,
@@ -138,6 +138,8 @@ export async function* eventRows(
   { afterSeq: start = 0, ...filter }: EventRange,
 ) {
   for (let afterSeq = start; ; ) {
+    // The store answers at once: in a daemon, others get their turn here.
+    await nextTurn();
     const rows = await reader.events({ ...filter, afterSeq, limit: PAGE_ROWS });
     yield* rows;
     const last = rows.at(-1);

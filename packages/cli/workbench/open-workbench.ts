@@ -3,6 +3,7 @@ import { tableFailure } from '@subluminal/contracts';
 import type { Workbench } from '@subluminal/plane/api';
 import type { WorkbenchHost } from '@subluminal/plane/daemon';
 import { hintWorkbench } from './hints.ts';
+import { recordWorkbench } from './ledger-records.ts';
 import { pinWorkbench } from './pins.ts';
 import { serverWorkbench } from './servers.ts';
 
@@ -20,6 +21,7 @@ export async function openWorkbench(host: WorkbenchHost): Promise<Workbench> {
       suggest: absent,
       save: absent,
     },
+    records: recordWorkbench(host),
     servers: serverWorkbench(host),
     pins: pinWorkbench(host),
     hints: hintWorkbench(host),

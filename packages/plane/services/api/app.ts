@@ -13,6 +13,7 @@ import { addCallTimes } from './call-time-routes.ts';
 import { apiResponse, failureResponse } from './http-answer.ts';
 import { httpFailure, isHttpFailure, NOT_FOUND, thrownByLedger } from './http-failure.ts';
 import { readLines } from './read-request.ts';
+import { addRecords } from './record-routes.ts';
 import { type ApiApp, get, parametersOf, post } from './routes.ts';
 import { runLines, runSummary } from './run-events.ts';
 import { addServerSeries, addServers } from './server-routes.ts';
@@ -46,6 +47,7 @@ export function createApp(options: AppOptions): ApiApp {
   if (options.workbench !== undefined) {
     addPolicy(app, options.workbench);
     addServers(app, options.workbench);
+    addRecords(app, options.workbench);
   }
   app.get(API_ENDPOINTS.stream.path, (context) => {
     const failure = httpFailure(426, 'SUB_API_REQUEST', 'The stream is a WebSocket.');

@@ -6,6 +6,7 @@ export type {
   HintWorkbench,
   PinWorkbench,
   PolicyWorkbench,
+  RecordWorkbench,
   ServerWorkbench,
   Workbench,
 } from './workbench.ts';

@@ -2,6 +2,7 @@
 // and loads it only when somebody asks.
 import type {
   ApiAcceptPins,
+  ApiCallRecord,
   ApiHints,
   ApiHintsQuery,
   ApiPinsAccepted,
@@ -65,9 +66,15 @@ export interface HintWorkbench {
   ): Promise<ApiPromoted | Failure>;
 }
 
+export interface RecordWorkbench {
+  /** All that is known about a call. */
+  call(runId: string, callId: string): Promise<ApiCallRecord | Failure>;
+}
+
 /** One member for each group of endpoints. */
 export interface Workbench {
   readonly policy: PolicyWorkbench;
+  readonly records: RecordWorkbench;
   readonly servers: ServerWorkbench;
   readonly pins: PinWorkbench;
   readonly hints: HintWorkbench;
