@@ -1,6 +1,8 @@
 import { definedFields, type Failure } from '@subluminal/contracts';
 import {
   type CallFilter,
+  type ListedCall,
+  listedCall,
   namePattern,
   type Page,
   type PageRequest,
@@ -22,7 +24,7 @@ import {
 import { numberOption, timeOption } from '../input/read-option.ts';
 import { DECISION_FILTERS, NO_LEDGER } from '../input/shared-options.ts';
 import { findRun, gatherPages, readFreshLedger } from '../ledger/user-ledger.ts';
-import { callView, type ListedCall, listedCall, runView, type View } from '../ledger/views.ts';
+import { callView, runView, type View } from '../ledger/views.ts';
 import type { Io } from '../terminal/io.ts';
 import { warn } from '../terminal/report-failure.ts';
 import { csvText, tableText } from '../terminal/table.ts';

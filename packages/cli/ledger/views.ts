@@ -1,7 +1,7 @@
 // The columns that `sub query` shows of calls and of runs.
 import { type Action, isUuid, subjectNames } from '@subluminal/contracts';
 import { shortId } from '@subluminal/plane/approvals';
-import { type CallRow, mainArgument, type RunRow, readArgs } from '@subluminal/plane/ledger';
+import type { CallRow, ListedCall, RunRow } from '@subluminal/plane/ledger';
 import type { Colors } from '../terminal/io.ts';
 import type { Cell, Column } from '../terminal/table.ts';
 import { localIso } from '../terminal/text.ts';
@@ -51,15 +51,6 @@ function csvColumns<R>(...names: readonly CellName<R>[]): { [name: string]: (row
 
 function isRefused({ decision }: CallRow): boolean {
   return decision !== null && decision !== 'ALLOW';
-}
-
-/** A call with the argument that tells most, or with all of them. */
-export type ListedCall = CallRow & { readonly argument: string | null };
-
-export function listedCall({ args_preview = null, ...row }: CallRow, allArgs: boolean): ListedCall {
-  const args = args_preview === null ? undefined : readArgs(args_preview);
-  const argument = args === undefined ? null : mainArgument(args);
-  return { ...row, argument, ...(allArgs && { args_preview }) };
 }
 
 const NOT_KEPT = '(not kept)';

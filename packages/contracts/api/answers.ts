@@ -142,7 +142,14 @@ const TURN_FIELDS = {
 } as const;
 
 export const API_CALL = variant('kind', {
-  tool_call: open({ ...CALL_FIELDS, ...TOOL_CALL_FIELDS }),
+  tool_call: open({
+    ...CALL_FIELDS,
+    ...TOOL_CALL_FIELDS,
+    argument: required(
+      wordsOrNull,
+      'The argument that tells most, as `name=value`, redacted and cut; null without one.',
+    ),
+  }),
   turn: open({ ...CALL_FIELDS, ...TURN_FIELDS }),
 });
 

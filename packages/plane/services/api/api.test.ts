@@ -108,6 +108,9 @@ describe('the answers', () => {
       args_preview: '{"of":"no-2"}',
       hint: { hint_text: HINT.hint_text },
     });
+    expect(await client.json('/api/v1/calls?run_id=run-2&limit=1')).toMatchObject({
+      rows: [{ call_id: 'bad-2', argument: 'of=bad-2' }],
+    });
     expect(await client.json('/api/v1/stats')).toEqual(await store.stats({}));
     const { seq: tip_seq } = await store.tip();
     expect(await client.json('/api/v1/health')).toEqual({

@@ -7,6 +7,7 @@ import {
 } from '@subluminal/contracts';
 import { visible } from '@subluminal/core/visible';
 import { Hono } from 'hono';
+import { listedCall } from '../../stores/ledger/index.ts';
 import { ApprovalDesk, type DeskOptions } from './approval-desk.ts';
 import { callFilter, pageRequest, rangeFilter, runFilter } from './call-queries.ts';
 import { addCallTimes } from './call-time-routes.ts';
@@ -81,7 +82,8 @@ function addOverview(app: ApiApp, { reader }: AppOptions): void {
   }));
   get(app, calls, async (query) => {
     const filter = await callFilter(query, reader);
-    return reader.calls(filter, pageRequest(query));
+    const page = await reader.calls(filter, { ...pageRequest(query), withArgs: true });
+    return { ...page, rows: page.rows.map((row) => listedCall(row)) };
   });
   get(app, call, (_, { run_id = '', call_id = '' }) => reader.call(run_id, call_id));
 }

@@ -1,7 +1,6 @@
 // What the API needs of the rest of the daemon. The reader of a ledger's store fits as it is: where the
 // daemon passes it, the compiler holds its rows against the contract.
 import type {
-  ApiCall,
   ApiCallDetail,
   ApiCost,
   ApiHistogram,
@@ -14,6 +13,7 @@ import type {
 import type { System } from '../../os/index.ts';
 import type {
   CallFilter,
+  CallRow,
   EventsRequest,
   HistogramRequest,
   IncomingLine,
@@ -41,7 +41,7 @@ export interface ApiReader {
   events(request: EventsRequest): Promise<readonly StoredEvent[]>;
   runs(filter: RunFilter, page: PageRequest): Promise<Page<ApiRun>>;
   run(runId: string): Promise<ApiRun | undefined>;
-  calls(filter: CallFilter, page: PageRequest): Promise<Page<ApiCall>>;
+  calls(filter: CallFilter, page: PageRequest): Promise<Page<CallRow>>;
   call(runId: string, callId: string): Promise<ApiCallDetail | undefined>;
   stats(filter: { readonly fromMs?: number; readonly toMs?: number }): Promise<ApiStats>;
   serverSeries(query: ServerSeriesQuery): Promise<ApiServerSeries>;

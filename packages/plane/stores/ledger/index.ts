@@ -1,3 +1,5 @@
+export type { ListedCall } from './args/listed-call.ts';
+export { listedCall } from './args/listed-call.ts';
 export { callArgsTest } from './args/match-args.ts';
 export {
   argFilter,
