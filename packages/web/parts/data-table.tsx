@@ -1,10 +1,12 @@
 // A table of any length: only the rows that can be seen are in the document. j and k move, Enter opens.
 import { useVirtualizer } from '@tanstack/react-virtual';
 import {
-  type CSSProperties,
+  memo,
   type ReactNode,
   type RefObject,
+  useCallback,
   useEffect,
+  useMemo,
   useRef,
   useState,
 } from 'react';
@@ -13,6 +15,8 @@ import { useWindowWidth } from './window-width.ts';
 
 export const ROW_HEIGHT = 28;
 const OVERSCAN = 12;
+/** More rows are asked for before the last one is seen. */
+const ROWS_AHEAD = 100;
 
 export interface TableColumn<R> {
   readonly id: string;
@@ -33,7 +37,9 @@ interface DataTableProps<R> {
   /** The key of the row whose detail is open. */
   readonly selected?: string | undefined;
   readonly onOpen: (row: R) => void;
-  /** Called when the last row comes into view. */
+  /** Called when keys or a click come to a row. */
+  readonly onReach?: (row: R) => void;
+  /** Called when the last rows come near. */
   readonly onEnd?: () => void;
   readonly scroller?: RefObject<HTMLDivElement | null>;
   /** Instead of rows, when there are none. */
@@ -41,9 +47,8 @@ interface DataTableProps<R> {
 }
 
 export function DataTable<R>(props: DataTableProps<R>) {
-  const { label, rows, rowKey, selected, onOpen, onEnd, empty } = props;
-  const windowWidth = useWindowWidth();
-  const columns = props.columns.filter(({ hiddenBelow = 0 }) => windowWidth >= hiddenBelow);
+  const { label, rows, rowKey, selected, onOpen, onReach, onEnd, empty } = props;
+  const columns = useShownColumns(props.columns);
   const own = useRef<HTMLDivElement>(null);
   const scroller = props.scroller ?? own;
   // The row that keys have reached; an open one counts until then.
@@ -53,54 +58,54 @@ export function DataTable<R>(props: DataTableProps<R>) {
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_HEIGHT,
     overscan: OVERSCAN,
+    // A frame that is late must not hold up the next one.
+    useFlushSync: false,
   });
   const items = virtual.getVirtualItems();
   const last = items.at(-1)?.index ?? -1;
   useEffect(() => {
-    if (last >= 0 && last === rows.length - 1) onEnd?.();
+    if (last >= 0 && last >= rows.length - ROWS_AHEAD) onEnd?.();
   }, [last, rows.length, onEnd]);
 
-  const move = (step: number) => {
-    const at = rows.findIndex((row) => rowKey(row) === (reached ?? selected));
-    const next = Math.min(rows.length - 1, Math.max(0, at + step));
-    const row = rows[next];
-    if (row === undefined) return;
-    virtual.scrollToIndex(next);
+  const reach = (row: R) => {
     setReached(rowKey(row));
+    onReach?.(row);
+  };
+  const goTo = (index: number) => {
+    const row = rows[index];
+    if (row === undefined) return;
+    virtual.scrollToIndex(index);
+    reach(row);
     // A panel that is open follows.
     if (selected !== undefined) onOpen(row);
   };
-  useShortcut('j', () => move(1));
-  useShortcut('k', () => move(-1));
-  useShortcut('Enter', () => {
-    const row = rows.find((one) => rowKey(one) === reached);
-    if (row !== undefined) onOpen(row);
+  useRowKeys({
+    indexOf: () => rows.findIndex((row) => rowKey(row) === (reached ?? selected)),
+    onMove: (index) => goTo(Math.min(rows.length - 1, Math.max(0, index))),
+    onEnter: () => {
+      const row = rows.find((one) => rowKey(one) === reached);
+      if (row !== undefined) onOpen(row);
+    },
+  });
+  const openRow = useStable((row: R) => {
+    reach(row);
+    onOpen(row);
   });
 
-  const grid = { gridTemplateColumns: columns.map(({ width }) => width).join(' ') };
+  const tracks = columns.map(({ width }) => width).join(' ');
   return (
     <div ref={scroller} className="h-full overflow-auto">
       <div role="grid" aria-label={label} aria-rowcount={rows.length + 1}>
-        <Head columns={columns} grid={grid} />
+        <Head columns={columns} tracks={tracks} />
         {rows.length === 0 && empty}
         <div role="rowgroup" className="relative" style={{ height: virtual.getTotalSize() }}>
           {items.map(({ index, start }) => {
             const row = rows[index];
             if (row === undefined) return null;
             const key = rowKey(row);
-            const open = () => {
-              setReached(key);
-              onOpen(row);
-            };
             const state = { isSelected: key === selected, isReached: key === reached };
-            const style = { ...grid, transform: `translateY(${start}px)`, height: ROW_HEIGHT };
-            return (
-              <Row
-                key={key}
-                {...{ name: key, row, columns, index, style, onOpen: open }}
-                {...state}
-              />
-            );
+            const shown = { row, columns, onOpen: openRow, index, start, tracks };
+            return <Row key={key} name={key} {...shown} {...state} />;
           })}
         </div>
       </div>
@@ -108,17 +113,46 @@ export function DataTable<R>(props: DataTableProps<R>) {
   );
 }
 
-interface HeadProps<R> {
-  readonly columns: readonly TableColumn<R>[];
-  readonly grid: CSSProperties;
+function useRowKeys(keys: {
+  readonly indexOf: () => number;
+  readonly onMove: (index: number) => void;
+  readonly onEnter: () => void;
+}): void {
+  useShortcut('j', () => keys.onMove(keys.indexOf() + 1));
+  useShortcut('k', () => keys.onMove(keys.indexOf() - 1));
+  useShortcut('Enter', keys.onEnter);
 }
 
-function Head<R>({ columns, grid }: HeadProps<R>) {
+/** Those that the window has room for. */
+function useShownColumns<R>(columns: readonly TableColumn<R>[]): readonly TableColumn<R>[] {
+  const windowWidth = useWindowWidth();
+  return useMemo(
+    () => columns.filter(({ hiddenBelow = 0 }) => windowWidth >= hiddenBelow),
+    [columns, windowWidth],
+  );
+}
+
+/** The same function for ever, so that rows stay as they are while the table around them changes. */
+function useStable<A>(work: (argument: A) => void): (argument: A) => void {
+  const latest = useRef(work);
+  useEffect(() => {
+    latest.current = work;
+  });
+  return useCallback((argument) => latest.current(argument), []);
+}
+
+interface HeadProps<R> {
+  readonly columns: readonly TableColumn<R>[];
+  /** The columns as tracks of a CSS grid. */
+  readonly tracks: string;
+}
+
+function Head<R>({ columns, tracks }: HeadProps<R>) {
   return (
     <div
       role="row"
       aria-rowindex={1}
-      style={grid}
+      style={{ gridTemplateColumns: tracks }}
       className="sticky top-0 z-10 grid h-7 items-center gap-2 border-b border-line bg-raised px-3 text-12 text-dim"
     >
       {columns.map(({ id, title, align }) => (
@@ -130,20 +164,26 @@ function Head<R>({ columns, grid }: HeadProps<R>) {
   );
 }
 
-interface RowProps<R> {
+interface RowProps<R> extends HeadProps<R> {
   readonly name: string;
   readonly row: R;
-  readonly columns: readonly TableColumn<R>[];
   readonly index: number;
-  readonly style: CSSProperties;
+  /** How far below the first row it stands, in px. */
+  readonly start: number;
   readonly isSelected: boolean;
   readonly isReached: boolean;
-  readonly onOpen: () => void;
+  readonly onOpen: (row: R) => void;
 }
 
-function Row<R>({ name, row, columns, index, style, isSelected, isReached, onOpen }: RowProps<R>) {
+function TableRow<R>(props: RowProps<R>) {
+  const { name, row, columns, index, isSelected, isReached, onOpen } = props;
   const look = isSelected ? 'bg-selected' : 'hover:bg-hover';
   const ring = isReached ? 'outline-2 -outline-offset-2 outline-accent' : '';
+  const style = {
+    gridTemplateColumns: props.tracks,
+    transform: `translateY(${props.start}px)`,
+    height: ROW_HEIGHT,
+  };
   return (
     <div
       role="row"
@@ -152,9 +192,9 @@ function Row<R>({ name, row, columns, index, style, isSelected, isReached, onOpe
       data-row={name}
       tabIndex={-1}
       style={style}
-      className={`absolute top-0 left-0 grid w-full cursor-pointer items-center gap-2 border-b border-line px-3 ${look} ${ring}`}
-      onClick={onOpen}
-      onKeyDown={({ key }) => key === 'Enter' && onOpen()}
+      className={`absolute top-0 left-0 grid w-full cursor-pointer items-center gap-2 border-b border-line px-3 contain-strict ${look} ${ring}`}
+      onClick={() => onOpen(row)}
+      onKeyDown={({ key }) => key === 'Enter' && onOpen(row)}
     >
       {columns.map(({ id, align, cell }) => (
         <div
@@ -168,3 +208,6 @@ function Row<R>({ name, row, columns, index, style, isSelected, isReached, onOpe
     </div>
   );
 }
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `memo` forgets the type parameter.
+const Row = memo(TableRow) as typeof TableRow;
