@@ -1,0 +1,71 @@
+// The frame of the page: login, views, keys, themes, roles.
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openBrowser, openPage, overflow, PHONE, seriousFindings } from './browser.ts';
+import { PageHome } from './page-home.ts';
+
+let browser: Browser;
+let home: PageHome;
+beforeAll(async () => {
+  [browser, home] = await Promise.all([openBrowser(), PageHome.start()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await home.stop();
+});
+
+describe('the page', () => {
+  test('is opened by a link that works once, and stays open after a reload', async () => {
+    const { page, troubles } = await openPage(browser);
+    const link = await home.loginLink();
+    await page.goto(link);
+    await page.getByRole('navigation', { name: 'Views' }).waitFor();
+    expect(page.url()).toBe(`${home.url}/live`);
+    await page.reload();
+    await page.getByRole('navigation', { name: 'Views' }).waitFor();
+    const other = await openPage(browser);
+    await other.page.goto(link);
+    await other.page.getByRole('alert').waitFor();
+    expect(await other.page.getByText('sub ui', { exact: true }).isVisible()).toBe(true);
+    expect(troubles).toEqual([]);
+  });
+
+  test('shows every view by keys alone', async () => {
+    const { page, troubles } = await openPage(browser);
+    await home.open(page, 'live');
+    const views = {
+      r: 'Runs',
+      a: 'Approvals',
+      p: 'Policy',
+      s: 'Servers',
+      c: 'Cost',
+      d: 'Ledger',
+      l: 'Live',
+    };
+    for (const [key, title] of Object.entries(views)) {
+      await page.keyboard.press('g');
+      await page.keyboard.press(key);
+      await page.locator('[aria-current=page]', { hasText: title }).waitFor();
+    }
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(troubles).toEqual([]);
+  });
+
+  test.each(['light', 'dark'] as const)(
+    'has no serious finding of axe in %s',
+    async (colorScheme) => {
+      const { page } = await openPage(browser, { colorScheme });
+      await home.open(page, 'settings');
+      expect(await seriousFindings(page)).toEqual([]);
+    },
+  );
+
+  test('fits on a phone', async () => {
+    const { page } = await openPage(browser, { viewport: PHONE });
+    await home.open(page, 'settings');
+    expect(await overflow(page)).toBe(0);
+  });
+});
