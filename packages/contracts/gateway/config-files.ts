@@ -269,7 +269,11 @@ const GATEWAY_FILE = closed({
     'TLS of its own.',
   ),
   ip_allowlist: defaulted(names, [], 'Addresses or CIDR ranges that may connect; empty for all.'),
-  trusted_proxies: defaulted(names, [], 'Proxies whose `X-Forwarded-For` is believed.'),
+  trusted_proxies: defaulted(
+    names,
+    [],
+    'Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed.',
+  ),
   limits: defaulted(
     closed({
       body_bytes_max: defaulted(
