@@ -15,7 +15,6 @@ import { integerCell, integerOrNull, textCell, textOrNull, textsOf, where } from
 import { NOTICE_TYPES } from './schema.ts';
 
 const RANGE = 'created_at >= ? AND created_at < ?';
-const BY_TOOL = 'GROUP BY server_name, tool_name';
 const REFUSED = "decision <> 'ALLOW'";
 /** An answer that a gate held back is no failure of the server. */
 const FAILED = `status <> 'OK' AND decision = 'ALLOW' AND COALESCE(error_class, '') <> 'policy_block'`;
@@ -25,32 +24,52 @@ function rangeOf({ fromMs = 0, toMs = Number.MAX_SAFE_INTEGER }: TimeRange): [nu
   return [fromMs, toMs];
 }
 
-/** By server and tool. Each number comes from the index that has it, since few calls fail or are refused. */
+/** By server and tool. Each number comes from the index that has it, and of that only the time asked for is read. */
 export function serverUse(connection: Connection, range: TimeRange): readonly ServerUse[] {
   const between = rangeOf(range);
-  const columns = 'server_name, tool_name, count(*) AS count';
   const counts = (index: string, matching: string) => {
-    const sql = `SELECT ${columns} FROM tool_calls INDEXED BY ${index}
-      WHERE ${matching} AND ${RANGE} ${BY_TOOL}`;
-    const rows = connection.all(sql, ...between);
-    return new Map(rows.map((row) => [keyOf(row), integerCell(row, 'count')]));
+    const sql = `SELECT server_name, tool_name, count(*) AS count FROM tool_calls INDEXED BY ${index}
+      WHERE ${matching} AND ${RANGE} GROUP BY server_name, tool_name`;
+    const rows = connection.all(sql, ...between).map(toolOf);
+    return new Map(rows.map(({ key, row }) => [key, integerCell(row, 'count')]));
   };
   const refused = counts('calls_refused', REFUSED);
   const failed = counts('calls_failed', FAILED);
-  const sql = `SELECT ${columns}, max(created_at) AS last_at FROM tool_calls INDEXED BY calls_server_tool
-    WHERE server_name <> '' AND ${RANGE} ${BY_TOOL} LIMIT ?`;
-  return connection.all(sql, ...between, TOOLS_MAX).map((row) => ({
-    server_name: textCell(row, 'server_name'),
-    tool_name: textCell(row, 'tool_name'),
-    calls: integerCell(row, 'count'),
-    refused: refused.get(keyOf(row)) ?? 0,
-    errors: failed.get(keyOf(row)) ?? 0,
-    last_call_at_ms: integerCell(row, 'last_at'),
-  }));
+  const totals = `SELECT count(*) AS count, max(created_at) AS last_at
+    FROM tool_calls INDEXED BY calls_server_tool
+    WHERE server_name = ? AND tool_name = ? AND ${RANGE}`;
+  return calledTools(connection).flatMap(({ server_name, tool_name, key }) => {
+    const row = connection.one(totals, server_name, tool_name, ...between);
+    const lastMs = integerOrNull(row, 'last_at');
+    if (lastMs === null) return [];
+    const calls = integerCell(row, 'count');
+    const others = { refused: refused.get(key) ?? 0, errors: failed.get(key) ?? 0 };
+    return [{ server_name, tool_name, calls, ...others, last_call_at_ms: lastMs }];
+  });
 }
 
-function keyOf(row: SqlRow): string {
-  return JSON.stringify([textCell(row, 'server_name'), textCell(row, 'tool_name')]);
+function toolOf(row: SqlRow) {
+  const server_name = textCell(row, 'server_name');
+  const tool_name = textCell(row, 'tool_name');
+  return { server_name, tool_name, key: JSON.stringify([server_name, tool_name]), row };
+}
+
+/** Every tool of the ledger. Jumps from name to name by the index: it takes no longer with more calls. */
+function calledTools(connection: Connection): readonly ReturnType<typeof toolOf>[] {
+  const first = 'SELECT server_name, tool_name FROM tool_calls INDEXED BY calls_server_tool WHERE';
+  // Two questions: SQLite reads all calls of a tool to get behind a pair of names.
+  const tool = `${first} server_name = ? AND tool_name > ? ORDER BY tool_name LIMIT 1`;
+  const server = `${first} server_name > ? ORDER BY server_name, tool_name LIMIT 1`;
+  const tools: ReturnType<typeof toolOf>[] = [];
+  // Turns have no server.
+  let row = connection.get(server, '');
+  while (row !== undefined && tools.length < TOOLS_MAX) {
+    const found = toolOf(row);
+    tools.push(found);
+    const { server_name, tool_name } = found;
+    row = connection.get(tool, server_name, tool_name) ?? connection.get(server, server_name);
+  }
+  return tools;
 }
 
 /** The risk classes of the last call of a tool. */
