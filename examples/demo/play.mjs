@@ -88,7 +88,7 @@ function watch(sub, { env, screen }) {
   const onLine = (line) => {
     const text = withoutColor(line);
     // The summary below says what the last line says; the first one is the heading.
-    if (text.includes('■ run ')) end();
+    if (text.includes('□ run ')) end();
     else if (!text.includes('▶ run ')) screen.pass(line);
   };
   const color = screen.hasColor ? { FORCE_COLOR: '1', NO_COLOR: '' } : { NO_COLOR: '1' };

@@ -177,7 +177,7 @@ describe('who did what to a file', () => {
     const { stdout } = await narrow('--run', RUN, '--decision', 'REFUSED');
     const [titles = '', row = ''] = stdout.split('\n');
     expect(titles).toMatch(/^TIME +WHO +DECISION .*TOOL +ARGUMENT .*CALL$/);
-    expect(row).toMatch(/^01-31 12:\d\d:\d\d {2}\S+ +HINT +/);
+    expect(row).toMatch(/^01-31 12:\d\d:\d\d {2}\S+ +◆ HINT +/);
     const id = row.split(/ +/).at(-1) ?? '';
     expect((await sub('show', id, '--run', RUN)).stdout).toContain('REJECT_WITH_HINT');
   });
@@ -225,7 +225,7 @@ describe('who did what to a file', () => {
       'call run-1',
       '  tool       shell/run',
       '  who        ci:deploy, agent fixer (claude, dev)',
-      '  decision   BLOCK by no-shell, DENYLIST_MATCH (info)',
+      '  decision   ■ BLOCK by no-shell, DENYLIST_MATCH (info)',
       '  calls     budget  counted  7 of 200  -',
       '  no-shell  deny    decided  -         -',
       '  Ask a person.',

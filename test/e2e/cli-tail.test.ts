@@ -131,15 +131,15 @@ describe('sub tail', () => {
     await tail.until('git/push');
     expect(shim.child.exitCode).toBeNull();
     shim.child.stdin?.end();
-    await tail.until('■ run');
+    await tail.until('□ run');
     tail.child.kill('SIGINT');
     expect(await tail.end).toMatchObject({ code: 0, signal: null, stderr: '' });
     const shown = tail.lines().map((line) => line.replace(/\s+/g, ' '));
     expect(shown).toEqual([
       expect.stringMatching(/^[\d:.]{12} ▶ run \S+ of .*, guardrails by e2e 1\.0\.0$/),
-      expect.stringMatching(/^[\d:.]{12} ✔ ALLOW git\/log \d+ ms …\S+$/),
-      expect.stringMatching(/^[\d:.]{12} ✘ BLOCK git\/push …\S+ no-push Nobody pushes here\.$/),
-      expect.stringMatching(/^[\d:.]{12} ■ run \S+ SUCCEEDED: 2 calls, 1 allowed, 1 blocked, /),
+      expect.stringMatching(/^[\d:.]{12} ● ALLOW git\/log \d+ ms …\S+$/),
+      expect.stringMatching(/^[\d:.]{12} ■ BLOCK git\/push …\S+ no-push Nobody pushes here\.$/),
+      expect.stringMatching(/^[\d:.]{12} □ run \S+ SUCCEEDED: 2 calls, 1 allowed, 1 blocked, /),
     ]);
   });
 
@@ -166,9 +166,9 @@ describe('sub tail', () => {
     expect(gone).toMatchObject({ message });
     expect(gone.reason).toContain('policy.yaml does not exist. ');
     shim.child.stdin?.write(call(2, 'push'));
-    await tail.until('✘ BLOCK      git/push');
+    await tail.until('■ BLOCK      git/push');
     shim.child.stdin?.end();
-    await tail.until('■ run');
+    await tail.until('□ run');
   });
 
   test('goes on when the daemon is restarted, without a gap and without a repeat', async () => {

@@ -15,7 +15,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 function startDemo(args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): ChildProcess {
-  const { NO_COLOR: _no, FORCE_COLOR: _force, ...inherited } = process.env;
+  const { NO_COLOR: _no, FORCE_COLOR: _force, COLORTERM: _more, ...inherited } = process.env;
   return spawn(process.execPath, ['examples/demo/start.mjs', ...args], {
     cwd: ROOT,
     // A policy of the user's must not reach the demo; what it makes must be in the folder.

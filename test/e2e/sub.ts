@@ -26,7 +26,14 @@ export function ensureBuilt(): void {
   if (built.status !== 0) throw new Error(`the build failed:\n${built.stderr}`);
 }
 
-const OURS = new Set(['NO_COLOR', 'FORCE_COLOR', 'SUB_DEBUG', 'NODE_EXTRA_CA_CERTS', 'COLUMNS']);
+const OURS = new Set([
+  'NO_COLOR',
+  'FORCE_COLOR',
+  'SUB_DEBUG',
+  'NODE_EXTRA_CA_CERTS',
+  'COLUMNS',
+  'COLORTERM',
+]);
 
 /** Without the settings of whoever runs the tests: colours, and slow certificates. */
 export function subEnvironment(env: SubOptions['env']): NodeJS.ProcessEnv {

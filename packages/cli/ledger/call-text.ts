@@ -2,6 +2,7 @@
 import { type ContentOutcome, type EventOf, subjectNames } from '@subluminal/contracts';
 import { shortId } from '@subluminal/plane/approvals';
 import { readArgs } from '@subluminal/plane/ledger';
+import { decisionMark } from '../terminal/decision-look.ts';
 import type { Output } from '../terminal/io.ts';
 import { type Cell, tableText } from '../terminal/table.ts';
 import { durationText, harmless, sizeText } from '../terminal/text.ts';
@@ -102,7 +103,10 @@ function whatWasDecided({ call, decision }: CallRecord): readonly Fact[] {
   const would = would_action !== null && would_action !== call.decision;
   const { would: spared } = decision?.decision ?? {};
   return [
-    ['decision', `${call.decision} by ${by}, ${reason_code ?? ''} (${severity ?? ''})`],
+    [
+      'decision',
+      `${decisionMark(call.decision)} ${call.decision} by ${by}, ${reason_code ?? ''} (${severity ?? ''})`,
+    ],
     ['why', summary ?? ''],
     ...(would
       ? [

@@ -2,6 +2,7 @@
 import { type Action, isUuid, subjectNames } from '@subluminal/contracts';
 import { shortId } from '@subluminal/plane/approvals';
 import type { CallRow, ListedCall, RunRow } from '@subluminal/plane/ledger';
+import { decisionMark, decisionPaint } from '../terminal/decision-look.ts';
 import type { Colors } from '../terminal/io.ts';
 import type { Cell, Column } from '../terminal/table.ts';
 import { localIso } from '../terminal/text.ts';
@@ -113,10 +114,11 @@ function unreadText({ preview_truncated }: ListedCall): Cell {
 /** A call that passed only because of observe mode or development is marked. */
 function decisionText({ decision, would_action }: ListedCall, isFitted: boolean): Cell {
   const wordOf = (action: string) => (isFitted && SHORT_WORDS.get(action)) || action;
+  const mark = isFitted && decision !== null ? `${decisionMark(decision)} ` : '';
   if (would_action === null || would_action === decision) {
-    return decision === null ? null : wordOf(decision);
+    return decision === null ? null : mark + wordOf(decision);
   }
-  return `${wordOf(decision ?? '')} (${wordOf(would_action)})`;
+  return `${mark}${wordOf(decision ?? '')} (${wordOf(would_action)})`;
 }
 
 export function callView(rows: readonly ListedCall[], allArgs: boolean): View<ListedCall> {
@@ -140,7 +142,8 @@ export function callView(rows: readonly ListedCall[], allArgs: boolean): View<Li
 const CALL_VIEW: Pick<View<ListedCall>, 'name' | 'paint' | 'csv'> = {
   name: 'calls',
   paint: (line, row, colors) => {
-    if (isRefused(row)) return colors.red(line);
+    const { decision } = row;
+    if (decision !== null && decision !== 'ALLOW') return decisionPaint(decision, colors)(line);
     return row.status !== null && row.status !== 'OK' ? colors.yellow(line) : line;
   },
   csv: {

@@ -65,12 +65,12 @@ test('the tail shows a call that passed, one that was stopped and one that faile
       end({}, call('c7'), at),
     ]),
   ).toEqual([
-    '12:00:07.045  ✔ ALLOW      git/push                    12 ms  run-1',
-    '12:00:07.045  ✘ BLOCK      git/push                           run-1      no-push  Nobody pushes here.',
-    '12:00:07.045  ✘ HINT       git/push                           run-1      review   Open a pull request instead.',
-    '12:00:07.045  ✘ THROTTLE   git/push                           run-1      no-push  wait 2.0 s: Nobody pushes here.',
-    '12:00:07.045  ✘ TERMINATE  git/push                           run-1      no-push  Enough.',
-    '12:00:07.045  ✔ ALLOW      git/fetch                   1.2 s  run-1               ERROR: no remote',
+    '12:00:07.045  ● ALLOW      git/push                    12 ms  run-1',
+    '12:00:07.045  ■ BLOCK      git/push                           run-1      no-push  Nobody pushes here.',
+    '12:00:07.045  ◆ HINT       git/push                           run-1      review   Open a pull request instead.',
+    '12:00:07.045  ▲ THROTTLE   git/push                           run-1      no-push  wait 2.0 s: Nobody pushes here.',
+    '12:00:07.045  ✕ TERMINATE  git/push                           run-1      no-push  Enough.',
+    '12:00:07.045  ● ALLOW      git/fetch                   1.2 s  run-1               ERROR: no remote',
     '12:00:07.045  · ended      git/push                    12 ms  run-1',
   ]);
 });
@@ -135,7 +135,7 @@ test('the tail shows runs, reloads and breakers on lines of their own', () => {
     '12:00:00.000  ↻ policy reloaded: team 1.0.0 (aaaaaaaaaaaa…), control',
     '12:00:00.000  ! breaker loop tripped at git/push: 3 repeats in 1000 ms, BLOCK',
     '12:00:00.000  ! secret gh is missing: TOKEN was not set (from env)',
-    '12:00:00.000  ■ run run-1 SUCCEEDED: 3 calls, 2 allowed, 1 blocked, 0 throttled, 1 error, 2.5 s',
+    '12:00:00.000  □ run run-1 SUCCEEDED: 3 calls, 2 allowed, 1 blocked, 0 throttled, 1 error, 2.5 s',
   ]);
 });
 
@@ -258,19 +258,19 @@ describe('in a terminal', () => {
   test('one without room for the whole id of a run still has room for what became of it', () => {
     const run_id = '01a1e211-146a-787d-9bae-e158e2c8f9c4';
     const ended = (width: number) => shown([runEnd({ run_id })], { width });
-    expect(ended(140)).toEqual([expect.stringContaining(`■ run ${run_id} SUCCEEDED: `)]);
+    expect(ended(140)).toEqual([expect.stringContaining(`□ run ${run_id} SUCCEEDED: `)]);
     expect(ended(100)).toEqual([
-      '12:00:00  ■ run …e2c8f9c4 SUCCEEDED: 3 calls, 2 allowed, 1 blocked, 0 throttled, 1 error, 2.5 s',
+      '12:00:00  □ run …e2c8f9c4 SUCCEEDED: 3 calls, 2 allowed, 1 blocked, 0 throttled, 1 error, 2.5 s',
     ]);
-    expect(ended(50)).toEqual(['■ run …e2c8f9c4 SUCCEEDED: 3 calls, 2 allowed, 1 …']);
+    expect(ended(50)).toEqual(['□ run …e2c8f9c4 SUCCEEDED: 3 calls, 2 allowed, 1 …']);
   });
 
   test('a narrow one leaves out what matters least', () => {
     expect(shown([blocked()], { width: 80 })).toEqual([
-      '12:00:00  ✘ BLOCK      git/push                   no-push  Nobody pushes here.',
+      '12:00:00  ■ BLOCK      git/push                   no-push  Nobody pushes here.',
     ]);
     expect(shown([blocked()], { width: 50 })).toEqual([
-      '✘ BLOCK      git/push          Nobody pushes here.',
+      '■ BLOCK      git/push          Nobody pushes here.',
     ]);
   });
 });
@@ -347,7 +347,7 @@ describe('the arguments of a call', () => {
       blocked({ rule_id: 'a-rule-with-a-long-name' }, call),
     ];
     const [line = ''] = shown(long, { width: 80 });
-    expect(line).toMatch(/^12:00:00 {2}✘ BLOCK {6}git\/a-tool\S+ {2}path=…\S+x\.ts +a-rule/);
+    expect(line).toMatch(/^12:00:00 {2}■ BLOCK {6}git\/a-tool\S+ {2}path=…\S+x\.ts +a-rule/);
     expect(displayWidth(line)).toBeLessThanOrEqual(80);
   });
 

@@ -1,7 +1,8 @@
 // The lines of `sub tail`: one per call, in columns, and one per notice.
-import { type Action, type ContentOutcome, subjectNames } from '@subluminal/contracts';
+import { type ContentOutcome, subjectNames } from '@subluminal/contracts';
 import { eventMember, type NoticeText } from '@subluminal/plane/ledger';
 import { ACTION_WORDS } from '../ledger/views.ts';
+import { decisionMark, decisionPaint, type Paint } from '../terminal/decision-look.ts';
 import type { Colors } from '../terminal/io.ts';
 import {
   displayWidth,
@@ -23,21 +24,12 @@ export interface LineOptions {
   readonly nowMs: number;
 }
 
-type Paint = (text: string) => string;
-
 interface Look {
   readonly mark: string;
   readonly word: string;
   readonly paint: (colors: Colors) => Paint;
 }
 
-const LOOKS: { readonly [A in Action]: Omit<Look, 'word'> } = {
-  ALLOW: { mark: '✔', paint: ({ green }) => green },
-  BLOCK: { mark: '✘', paint: ({ red }) => red },
-  THROTTLE: { mark: '✘', paint: ({ yellow }) => yellow },
-  REJECT_WITH_HINT: { mark: '✘', paint: ({ yellow }) => yellow },
-  TERMINATE_RUN: { mark: '✘', paint: ({ red }) => red },
-};
 /** The decision was made before the first event that was read. */
 const UNKNOWN: Look = { mark: '·', word: 'ended', paint: ({ dim }) => dim };
 const PENDING: Look = { mark: '…', word: 'waiting', paint: ({ dim }) => dim };
@@ -146,7 +138,11 @@ function noticeLine(
 function lookOf({ decision, ended_at }: FoldedCall): Look {
   if (decision === null) return ended_at === null ? PENDING : UNKNOWN;
   if (decision === 'ALLOW' && ended_at === null) return PENDING;
-  return { ...LOOKS[decision], word: ACTION_WORDS[decision] };
+  return {
+    mark: decisionMark(decision),
+    word: ACTION_WORDS[decision],
+    paint: (colors) => decisionPaint(decision, colors),
+  };
 }
 
 /** The start of the summary of a decision that was not enforced; the line shows that already. */

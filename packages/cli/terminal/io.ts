@@ -1,7 +1,10 @@
 // What a command may touch of the terminal. Commands get this instead of `process`.
 import picocolors from 'picocolors';
 
-export type Colors = ReturnType<typeof picocolors.createColors>;
+export interface Colors extends ReturnType<typeof picocolors.createColors> {
+  /** The terminal says that it has more than 16 colours. */
+  readonly isTrueColor?: boolean;
+}
 
 export interface Output {
   readonly write: (text: string) => void;
@@ -60,9 +63,12 @@ export function processIo(noColorFlag: boolean): Io {
   const { stdout, stderr, stdin, env } = process;
   const output = (stream: NodeJS.WriteStream): Output => ({
     write: (text) => void stream.write(text),
-    colors: picocolors.createColors(
-      wantsColor({ isTerminal: stream.isTTY === true, noColorFlag, env }),
-    ),
+    colors: {
+      ...picocolors.createColors(
+        wantsColor({ isTerminal: stream.isTTY === true, noColorFlag, env }),
+      ),
+      isTrueColor: /^(?:truecolor|24bit)$/.test(env['COLORTERM'] ?? ''),
+    },
     columns: knownColumns(stream) ?? columnsIn(env) ?? Number.POSITIVE_INFINITY,
     isTerminal: stream.isTTY === true,
   });

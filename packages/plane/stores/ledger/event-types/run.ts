@@ -43,6 +43,6 @@ export const runEnd: EventMember<'run_end'> = {
     ];
     const text = `run ${runName} ${run.status}: ${parts.join(', ')}`;
     const isFine = run.status === 'SUCCEEDED' || run.status === 'CANCELLED';
-    return isFine ? calm('■', text) : bad('■', text);
+    return isFine ? calm('□', text) : bad('□', text);
   },
 };
