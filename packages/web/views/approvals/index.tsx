@@ -5,11 +5,12 @@ import { CommandLine } from '../../parts/buttons.tsx';
 import { ViewHead } from '../../parts/view-head.tsx';
 import { GrantList } from './grant-list.tsx';
 import { HistoryList } from './history-list.tsx';
+import { TurnApprovals } from './turn-approvals.tsx';
 import { useApprovals } from './use-approvals.ts';
 import { WaitingList } from './waiting-list.tsx';
 
 export function ApprovalsView() {
-  return useSession().plane === 'ledger' ? <CallApprovals /> : null;
+  return useSession().plane === 'ledger' ? <CallApprovals /> : <TurnApprovals />;
 }
 
 const COMMANDS: { readonly [tab: string]: string } = {

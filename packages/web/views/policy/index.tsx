@@ -9,10 +9,11 @@ import { FailureText } from '../../parts/failure-text.tsx';
 import { plainLine } from '../../parts/plain-text.ts';
 import { ViewHead } from '../../parts/view-head.tsx';
 import { ActivePolicy } from './active-policy.tsx';
+import { GatewayPolicy } from './gateway-policy.tsx';
 import { PolicyEditor } from './policy-editor.tsx';
 
 export function PolicyView() {
-  return useSession().plane === 'ledger' ? <LedgerPolicy /> : null;
+  return useSession().plane === 'ledger' ? <LedgerPolicy /> : <GatewayPolicy />;
 }
 
 /** Hits are counted while one looks. */

@@ -1,0 +1,41 @@
+// The questions of the page to a gateway, typed by its table of endpoints.
+import {
+  GATEWAY_ENDPOINTS,
+  type GatewayAnswerOf,
+  type GatewayBodyOf,
+  type GatewayEndpointName,
+  type GatewayQueryOf,
+} from '@subluminal/contracts';
+import type { Ids } from './ledger.ts';
+import { send, targetOf } from './request.ts';
+
+interface GatewayQuestion<N extends GatewayEndpointName> {
+  readonly query?: GatewayQueryOf<N>;
+  readonly ids?: Ids;
+}
+
+/** For `useQuery`: `useQuery(askedGateway('budgets'))`. */
+export function askedGateway<N extends GatewayEndpointName>(
+  name: N,
+  { query, ids = {} }: GatewayQuestion<N> = {},
+) {
+  return {
+    queryKey: ['gateway', name, ids, query ?? {}],
+    queryFn: async ({ signal }: { readonly signal: AbortSignal }): Promise<GatewayAnswerOf<N>> => {
+      const target = targetOf(GATEWAY_ENDPOINTS[name].path, ids, Object.entries(query ?? {}));
+      const response = await send(target, { signal });
+      return response.json();
+    },
+  };
+}
+
+/** Sends a body, which may change something. */
+export async function postGateway<N extends GatewayEndpointName>(
+  name: N,
+  body: GatewayBodyOf<N>,
+  ids: Ids = {},
+): Promise<GatewayAnswerOf<N>> {
+  const target = targetOf(GATEWAY_ENDPOINTS[name].path, ids, []);
+  const response = await send(target, { method: 'POST', body });
+  return response.json();
+}
