@@ -119,7 +119,7 @@ const TABLE = {
     type: LISTEN,
     fallback: '127.0.0.1:0',
     env: 'SUB_LEDGER_HTTP',
-    doc: 'Where `sub ledgerd` serves its HTTP API; port 0 takes a free one. `$SUB_HOME/run/ledger.json` says which, and holds the token.',
+    doc: 'Where `sub ledgerd` serves its HTTP API; port 0 takes that of the last time when it is free, else another one. `$SUB_HOME/run/ledger.json` says which, and holds the token.',
   },
   'ledger.idle_exit_ms': {
     type: integer(100, 86_400_000),
