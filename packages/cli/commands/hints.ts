@@ -176,7 +176,7 @@ async function toPolicy({ call, run }: FoundHint, task: PolicyTask): Promise<Out
   if (!options.json) io.out.write(planText(plan, call, io.out));
   const question = `Write this to ${harmless(path)}?`;
   const agreed = orThrow(!options['dry-run'] && (await confirm(question, io, options.yes)));
-  if (agreed) await writePolicyPlan(plan, io);
+  if (agreed) await writePolicyPlan(plan, task.home.paths);
   const { rule, notes, diff } = plan;
   const text = agreed ? harmlessLine(`${path} is changed.`) : '';
   const document = { changed: agreed, file: path, rule, notes, diff };

@@ -17,8 +17,8 @@ import { loadOwnConfig } from '../input/own-config.ts';
 import { readFileBytes, stdinTwice } from '../input/read-file.ts';
 import { BAD_POLICY, PROFILES } from '../input/shared-options.ts';
 import { canonicalText, type PlannedCall, parseCalls } from '../policy/call-file.ts';
-import { type Explained, explainCalls, lastOf } from '../policy/explain-calls.ts';
-import { type CedarGate, cedarReport, openGate } from '../policy/explain-cedar.ts';
+import { type Explained, explainCalls, explainedReport, lastOf } from '../policy/explain-calls.ts';
+import { type CedarGate, openGate } from '../policy/explain-cedar.ts';
 import { openExplainGates } from '../policy/explain-gates.ts';
 import { notACall } from '../policy/file-kind.ts';
 import { loadPolicy, type Policy } from '../policy/load-policy.ts';
@@ -192,14 +192,9 @@ function countsOf(shown: readonly Explained[]): ExplainedCounts {
 
 function reportOf(shown: readonly Explained[], { modeOverridden }: Policy) {
   return {
-    calls: shown.map(({ from, to, atMs, args, explanation, cedar, gates }) => {
-      // The gates have judged the content of the call; the taint of answers is not known.
-      const not_evaluated = explanation.not_evaluated.filter((section) => section !== 'content');
-      const { call, ...rest } = { ...explanation, not_evaluated };
-      const at = new Date(atMs).toISOString();
-      const more = { mode_overridden: modeOverridden, call: { ...call, args } };
-      const said = cedar === undefined ? {} : { cedar: cedarReport(cedar) };
-      return { from, to, at, ...rest, ...more, gates, ...said };
+    calls: shown.map((one) => {
+      const { from, to } = one;
+      return { from, to, mode_overridden: modeOverridden, ...explainedReport(one) };
     }),
     summary: countsOf(shown),
   };

@@ -10,13 +10,14 @@ import {
   type Snapshot,
 } from '@subluminal/core/policy';
 import { unifiedDiff } from '@subluminal/plane/clients';
-import { sha256 } from '@subluminal/plane/crypto';
+import type { HomePaths } from '@subluminal/plane/config';
+import { sha256, sha256Bytes } from '@subluminal/plane/crypto';
 import { FLAGS, type RunRow } from '@subluminal/plane/ledger';
 import { projectPaths } from '@subluminal/plane/policy';
 import { orThrow } from '../input/command.ts';
 import { type FileBytes, STDIO } from '../input/read-file.ts';
-import { replaceFile } from '../input/write-file.ts';
 import { readBundle } from '../policy/load-policy.ts';
+import { writePolicyFile } from '../policy/write-policy.ts';
 import type { Io } from '../terminal/io.ts';
 import { insertRule, type NewRule, type RuleRequest, ruleFor } from './allow-rule.ts';
 import { type Hinted, promoteFailure } from './find.ts';
@@ -153,11 +154,11 @@ function argsOf(call: Hinted): JsonObject | undefined {
   }
 }
 
-/** Writes exactly what was shown, over exactly what it was made from. Throws its failure. */
-export async function writePolicyPlan({ path, before, after }: PolicyPlan, io: Io): Promise<void> {
-  const { file } = orThrow(await readBundle(path, io));
-  if (textOf(file) !== before) {
-    orThrow(promoteFailure(`${path} was changed meanwhile.`, 'Try again.'));
-  }
-  orThrow(await replaceFile(path, after));
+/** Writes exactly what was shown, over exactly what it was made from, and keeps a copy of that. Throws its failure. */
+export async function writePolicyPlan(
+  { path, before, after }: PolicyPlan,
+  { backups }: Pick<HomePaths, 'backups'>,
+): Promise<void> {
+  const base = sha256Bytes(Buffer.from(before));
+  orThrow(await writePolicyFile({ path, base, text: after, backups, nowMs: Date.now() }));
 }

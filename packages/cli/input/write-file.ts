@@ -22,7 +22,7 @@ export async function replaceFile(path: string, text: string): Promise<Failure |
 
 interface NewFile {
   readonly path: string;
-  readonly text: string;
+  readonly text: string | Uint8Array;
   readonly mode: number;
   /** The path that the user gave, where this one was made from it. */
   readonly given?: string;

@@ -13,7 +13,7 @@ import {
   type Snapshot,
 } from '@subluminal/core/policy';
 import type { PlannedCall } from './call-file.ts';
-import type { CedarGate, CedarSaid } from './explain-cedar.ts';
+import { type CedarGate, type CedarSaid, cedarReport } from './explain-cedar.ts';
 import type { ExplainedStage, ExplainGates, JudgedByGates } from './explain-gates.ts';
 
 /** One call, or calls in a row that came out the same. */
@@ -40,6 +40,8 @@ interface ExplainOptions {
   readonly gates?: ExplainGates | undefined;
   /** Takes secrets out of the values that are shown. */
   readonly redact?: ((text: string) => string) | undefined;
+  /** What was counted before these calls. */
+  readonly state?: PolicyState | undefined;
 }
 
 interface Question {
@@ -67,10 +69,10 @@ interface Fold {
 export function explainCalls(
   snapshot: Snapshot,
   calls: readonly PlannedCall[],
-  { startMs, cedar, gates, redact }: ExplainOptions,
+  { startMs, cedar, gates, redact, state: before }: ExplainOptions,
 ): readonly Explained[] {
   const all: Explained[] = [];
-  let state = initialState(snapshot);
+  let state = before ?? initialState(snapshot);
   let nowMs = startMs;
   let number = 0;
   for (const { call, argsText, atMs, repeat, result } of calls) {
@@ -159,4 +161,22 @@ function ranged(first: ExplainedRule, last: ExplainedRule | undefined): Explaine
 /** The last call of a row, by itself. */
 export function lastOf(explained: Explained): Explained {
   return { ...explained, from: explained.to, explanation: explained.last };
+}
+
+interface ExplainedReport extends Explanation {
+  readonly at: string;
+  readonly call: Explanation['call'] & { readonly args: unknown };
+  readonly gates: readonly ExplainedStage[];
+  readonly cedar?: ReturnType<typeof cedarReport>;
+}
+
+/** One call, or several that came out the same, as `--json` has them. */
+export function explainedReport(explained: Explained): ExplainedReport {
+  const { atMs, args, explanation, cedar, gates } = explained;
+  // The gates have judged the content of the call; the taint of answers is not known.
+  const not_evaluated = explanation.not_evaluated.filter((section) => section !== 'content');
+  const { call, ...rest } = { ...explanation, not_evaluated };
+  const at = new Date(atMs).toISOString();
+  const said = cedar === undefined ? {} : { cedar: cedarReport(cedar) };
+  return { at, ...rest, call: { ...call, args }, gates, ...said };
 }

@@ -35,15 +35,18 @@ export interface Policy {
   readonly modeOverridden: boolean;
 }
 
-interface LoadOptions {
-  readonly io: Io;
+interface CompileWish {
   readonly profile?: Profile | undefined;
-  /** Takes only a regular file: the policy of a run is read by its shims as well. */
-  readonly isRegular?: boolean | undefined;
   /** Overrides the mode that the policy itself has. */
   readonly mode?: Mode | undefined;
   /** Where the paths of its rules start; by default in the current folder. */
   readonly paths?: ProjectPaths | undefined;
+}
+
+interface LoadOptions extends CompileWish {
+  readonly io: Io;
+  /** Takes only a regular file: the policy of a run is read by its shims as well. */
+  readonly isRegular?: boolean | undefined;
 }
 
 /** A file, and its content where it was read already. */
@@ -67,7 +70,7 @@ export async function readBundle(
   tools?: PinnedTools,
 ): Promise<ReadBundle | Failure> {
   const file = await readFileBytes(path, { io, bytesMax: POLICY_FILE_BYTES_MAX });
-  return isFailure(file) ? file : (notABundle(file) ?? parseFile(file, tools));
+  return isFailure(file) ? file : (notABundle(file) ?? lintFile(file, tools));
 }
 
 type PinnedTools = ReadonlyMap<string, readonly string[]>;
@@ -80,7 +83,8 @@ export async function pinnedTools(): Promise<PinnedTools> {
   return new Map([...pins.store.servers].map(([server, { tools }]) => [server, [...tools.keys()]]));
 }
 
-async function parseFile(file: FileBytes, tools?: PinnedTools): Promise<ReadBundle> {
+/** Lints a bundle that was read. */
+export async function lintFile(file: FileBytes, tools?: PinnedTools): Promise<ReadBundle> {
   const source = { file: file.name, bytes: file.bytes.subarray(0, BUNDLE_BYTES_MAX) };
   const checks = await loadPatternChecks();
   const parsed = parseBundle(source, { checks });
@@ -90,17 +94,25 @@ async function parseFile(file: FileBytes, tools?: PinnedTools): Promise<ReadBund
   return { kind: 'bundle', file, parsed, problems: [...parsed.problems, ...advice] };
 }
 
-/** Reads a bundle or a snapshot, ready to decide. */
+/** Reads a bundle or a snapshot, ready to decide; what is wrong with it is printed. */
 export async function loadPolicy(
   given: string | PolicyFile,
   options: LoadOptions,
 ): Promise<Policy | Failure> {
   const file = await readPolicyFile(typeof given === 'string' ? { path: given } : given, options);
   if (isFailure(file)) return file;
-  const { io, mode, profile = 'production', paths = projectPaths() } = options;
+  const policy = await policyFrom(file, options);
+  return isFailure(policy) ? withProblems(policy, [file], options.io) : policy;
+}
+
+/** The policy of a file that was read. A failure has the problems of the bundle. */
+export async function policyFrom(
+  file: FileBytes,
+  { mode, profile = 'production', paths = projectPaths() }: CompileWish,
+): Promise<Policy | PolicyFailure> {
   const compiling = { sha256, profile, paths };
   const own = await compilePolicy(file, compiling);
-  if (isFailure(own)) return withProblems(own, [file], io);
+  if (isFailure(own)) return own;
   const policy = { kind: 'policy', name: file.name } as const;
   const modes = policiesIn(own).map(({ document }) => document.mode);
   if (mode === undefined || modes.every((one) => one === mode)) {

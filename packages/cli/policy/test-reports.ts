@@ -10,7 +10,7 @@ type Results = readonly TestResult[];
 
 const REPORTS: { readonly [F in ReportFormat]: (results: Results, out: Output) => string } = {
   text: textReport,
-  json: (results) => jsonText(testDocument(results)),
+  json: (results) => jsonText(testReport(results)),
   junit: junitReport,
   sarif: (results) => jsonText(sarifLog(SARIF_TOOL, findingsOf(results))),
   github: (results, out) =>
@@ -21,7 +21,8 @@ export function renderTests(results: Results, format: ReportFormat, out: Output)
   return REPORTS[format](results, out);
 }
 
-function testDocument(results: Results): object {
+/** The results as `--json` has them. */
+export function testReport(results: Results) {
   return {
     tests: results.map(({ position, faults, ...rest }) => {
       return { ...rest, line: position.line, passed: faults.length === 0, faults };

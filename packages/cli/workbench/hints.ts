@@ -120,7 +120,7 @@ async function toPolicy(
   if (isWanted && base_sha256 !== input.base_sha256) {
     return promoteFailure(`${path} is not the file that was shown.`, 'Look at the change again.');
   }
-  if (isWanted) await writePolicyPlan(plan, SILENT);
+  if (isWanted) await writePolicyPlan(plan, host.home.paths);
   const policy = { path, base_sha256, rule_id: rule.rule_id, diff, notes };
   return { changed: isWanted, policy, grant: null };
 }

@@ -30,6 +30,11 @@ const words = string({ lengthMin: 0 });
 const wordsOrNull = nullable(words);
 const policyText = string({ lengthMin: 0, lengthMax: POLICY_TEXT_LENGTH_MAX });
 
+const cut = required(
+  nullable(oneOf('events', 'time')),
+  'Whether older runs were left out, and for want of what.',
+);
+
 const POLICY_ROLE = oneOf('named', 'user', 'trusted', 'untrusted');
 
 const POLICY_PROBLEM = open({
@@ -188,7 +193,7 @@ export const API_POLICY_REPLAY = open({
   policy: required(POLICY_REF, 'The policy that was tried.'),
   calls: required(
     array(REPLAYED_CALL, { itemsMax: API_REPLAY_LIMIT.max }),
-    'Calls that it treats otherwise than they were, in their order: all verdicts but `same` and `unrecorded`.',
+    'Calls that it treats otherwise than they were: all verdicts but `same` and `unrecorded`. The newest run first, its calls in their order.',
   ),
   calls_left_out: required(count, 'How many more of them there are.'),
   summary: required(
@@ -212,9 +217,23 @@ export const API_POLICY_REPLAY = open({
   notes: required(record(count), 'What was missing, out of order, or too much.'),
   not_evaluated: required(array(words), 'Sections that a replay does not evaluate.'),
   pruned: required(count, 'Events that were pruned, so that counters may stand too low.'),
-  cut: required(
-    nullable(oneOf('events', 'time')),
-    'Whether older runs were left out, and for want of what.',
+  cut,
+});
+
+const UNMET = open({
+  part: required(words, 'Which part of the rule.'),
+  conditions: optional(
+    array(
+      open({
+        expression: required(words, 'Part of `when`.'),
+        gave: required(nullable(boolean()), 'What it gave; null where it failed.'),
+        values: required(
+          record(wordsOrNull),
+          'What it saw, by name; null where a value is missing.',
+        ),
+      }),
+    ),
+    'With `when`: its parts that were not as they should be.',
   ),
 });
 
@@ -228,7 +247,7 @@ const EXPLAINED_RULE = open({
     nullable(open({ count: required(count, 'It stands at.'), limit: required(count, 'Its end.') })),
     'Its counter; null without one.',
   ),
-  unmet: optional(record(json()), 'With `no_match`: the part that the call did not fit.'),
+  unmet: optional(UNMET, 'With `no_match`: the part that the call did not fit.'),
 });
 
 const EXPLAINED_GATES = open({
@@ -276,6 +295,7 @@ export const API_POLICY_SUGGESTED = open({
   calls: required(count, 'How many calls it was made from.'),
   policy: required(policyText, 'A policy to review.'),
   pruned: required(count, 'Events that were pruned and taught nothing.'),
+  cut,
 });
 
 export const API_POLICY_SAVED = open({

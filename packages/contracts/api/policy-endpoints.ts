@@ -78,6 +78,7 @@ const EXPLAIN_INPUT = closed({
 });
 
 const SUGGEST_INPUT = closed({
+  path,
   run_id: optional(runId, 'Only this run.'),
   since_ms: optional(TIME_MS, 'Runs that began since; without both, the newest 100.'),
 });

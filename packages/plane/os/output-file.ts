@@ -4,7 +4,7 @@
 // `ELOOP` is a link.
 import { randomBytes } from 'node:crypto';
 import { constants, lstatSync, openSync, type Stats } from 'node:fs';
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { chmod, type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { syncFolder } from './private-file.ts';
 import { attempt } from './system-error.ts';
@@ -32,6 +32,8 @@ export async function replaceOutput(
   try {
     const permissions = known === undefined ? mode : known.mode & PERMISSIONS;
     await createOutput(next, text, permissions);
+    // The umask of this process is for files that are new.
+    if (known !== undefined) await chmod(next, permissions);
     // A link that has appeared since is replaced, not followed.
     await rename(next, path);
   } catch (cause) {
@@ -46,7 +48,11 @@ export async function replaceOutput(
  * Makes a new file; what exists, a link included, stays as it is. What cannot be written whole is
  * taken away again: it is ours, because it was not there before.
  */
-export async function createOutput(path: string, text: string, mode: number): Promise<void> {
+export async function createOutput(
+  path: string,
+  text: string | Uint8Array,
+  mode: number,
+): Promise<void> {
   const handle = await open(path, 'wx', mode);
   try {
     await withFile(handle, async () => {

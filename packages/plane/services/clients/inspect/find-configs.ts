@@ -112,6 +112,14 @@ export function recordedConfigs(
   });
 }
 
+/** The projects whose configs are governed, each once. */
+export function projectsOnRecord(paths: ChangeStore['paths']): readonly string[] {
+  const folders = listRecords(paths).flatMap((one) => {
+    return one.kind === 'failure' ? [] : (projectOfFile(one.record) ?? []);
+  });
+  return [...new Set(folders)];
+}
+
 /** A record of hooks or of settings: servers have one as well where they were changed. */
 function hasNoServers({ record: { hooks, settings, changes } }: FoundRecord): boolean {
   return (hooks !== undefined || settings !== undefined) && changes.length === 0;
