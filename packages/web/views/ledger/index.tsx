@@ -1,5 +1,5 @@
-import { EmptyState } from '../../parts/buttons.tsx';
+import { CallLedger } from './call-ledger.tsx';
 
 export function LedgerView() {
-  return <EmptyState title="Nothing here yet." />;
+  return <CallLedger />;
 }
