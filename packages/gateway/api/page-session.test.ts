@@ -113,6 +113,16 @@ describe('a page that logs in with a key', () => {
     expect([await status(next.headers), await status(later.headers)]).toEqual([401, 401]);
   });
 
+  it('is known to another gateway under the same name, which has the same secret', async () => {
+    const one = await LiveGateway.open();
+    const other = await LiveGateway.open({ store: one.store });
+    const name = { host: 'gateway.example' };
+    const page = await loggedIn(one, await one.user('ann'), name);
+    const headers = { ...page.headers, ...name };
+    const { json } = await other.ask('/api/v1/session', { headers });
+    expect(json).toMatchObject({ user: 'ann' });
+  });
+
   it('leaves a cookie that is worth nothing when it logs out, with a session or without one', async () => {
     const { gateway, page } = await withAnn();
     for (const headers of [page.headers, {}]) {
