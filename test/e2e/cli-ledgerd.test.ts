@@ -133,7 +133,9 @@ describe('sub ledgerd', () => {
     expect(started.stdout).toMatch(/^The daemon runs now \(pid \d+\), HTTP API on http:\/\/127/);
     const again = await sub('ledgerd');
     expect(again).toMatchObject({ code: 0 });
-    expect(again.stdout).toMatch(/^The daemon runs \(pid \d+, version .*\nIt stays until `/);
+    expect(again.stdout).toMatch(
+      /^The daemon runs \(pid \d+, version .*\nIt serves the page .*\nIt stays until `/,
+    );
     const before = await status();
     expect(before).toMatchObject({ running: true, events_committed: 0 });
     await send(new CallEvents('a'), 10);
@@ -397,7 +399,9 @@ describe('one that was started by need', () => {
     const pid = await startByNeed();
     expect((await sub('ledgerd', '--status')).stdout).toContain('It ends when nobody');
     const asked = await sub('ledgerd');
-    expect(asked.stdout).toMatch(/\(pid \d+.*\nIt was started by need, and was told to stay\.\n/);
+    expect(asked.stdout).toMatch(
+      /\(pid \d+.*\nIt serves the page .*\nIt was started by need, and was told to stay\.\n/,
+    );
     expect(await status()).toMatchObject({ pid, stays: true });
     expect((await sub('ledgerd')).stdout).not.toContain('by need');
   });
@@ -443,7 +447,7 @@ describe('one of another version', () => {
     expect(told).toMatch(/^This is version \d/m);
     const replaced = await sub('ledgerd');
     expect(replaced.stdout).toMatch(
-      /^The daemon runs now .*\nIt replaces one of version 0\.0\.1\.\n$/,
+      /^The daemon runs now .*\nIt serves the page .*\nIt replaces one of version 0\.0\.1\.\n$/,
     );
     const { pid, stays } = await status();
     expect(stays).toBe(true);
