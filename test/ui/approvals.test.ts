@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runAgent } from '../e2e/run-agent.ts';
-import { ended, startSub } from '../e2e/sub.ts';
+import { ended, ROOT, startSub } from '../e2e/sub.ts';
 import { openBrowser, openPage, overflow, PHONE, seriousFindings } from './browser.ts';
+import { startDemoGateway } from './demo-gateway.ts';
 import { PageHome } from './page-home.ts';
 
 const POLICY = `policy_id: asking
@@ -140,4 +141,32 @@ test('on a phone, one is rejected with a note by large buttons, and a second is 
   await late.page.getByText('Nothing was changed: it had ended before you decided.').waitFor();
   await late.page.getByText('Not today.').first().waitFor();
   expect([...troubles, ...late.troubles]).toEqual([]);
+});
+
+test('at a gateway, an admin of the team approves a turn that waits, and a developer cannot', async () => {
+  const demo = await startDemoGateway({ pages: join(ROOT, 'packages', 'web', 'dist') });
+  try {
+    const opened = await Promise.all(
+      (['team_admin', 'developer'] as const).map(async (role) => {
+        const { page, troubles } = await openPage(browser);
+        await page.goto(demo.url);
+        await page.getByLabel('log in with your API key').fill(demo.keys[role]);
+        await button(page, 'Log in').click();
+        await page.getByRole('link', { name: 'Approvals' }).click();
+        await page.getByRole('row', { name: /linus/ }).click();
+        return { page, troubles };
+      }),
+    );
+    const [admin, developer] = opened;
+    if (admin === undefined || developer === undefined) throw new Error('two pages');
+    await developer.page.getByText('An admin of the team can approve or reject it.').waitFor();
+    await admin.page.getByText('Opus needs a second pair of eyes.').first().waitFor();
+    expect(await seriousFindings(admin.page)).toEqual([]);
+    await button(admin.page, 'Approve').click();
+    expect((await demo.waiting)?.status).toBe(200);
+    await developer.page.getByText('approved').first().waitFor();
+    expect(opened.flatMap(({ troubles }) => troubles)).toEqual([]);
+  } finally {
+    await demo.close();
+  }
 });

@@ -2,14 +2,17 @@
 import { useQuery } from '@tanstack/react-query';
 import { useAddress } from '../address/address.ts';
 import { Link } from '../address/link.tsx';
+import { askedGateway } from '../api/gateway.ts';
 import { asked } from '../api/ledger.ts';
 import { useLiveSignal } from '../api/live-signal.ts';
 import { useSession } from '../api/session.ts';
 import type { PageView } from './views.ts';
 
+const AGAIN_MS = 10_000;
+
 export function Rail({ views }: { readonly views: readonly PageView[] }) {
   const { path } = useAddress();
-  const waiting = useWaitingCount();
+  const Waiting = useSession().plane === 'ledger' ? WaitingCalls : WaitingTurns;
   return (
     <nav
       aria-label="Views"
@@ -17,7 +20,6 @@ export function Rail({ views }: { readonly views: readonly PageView[] }) {
     >
       {views.map(({ id, title, icon: Icon }) => {
         const isHere = path[0] === id;
-        const count = id === 'approvals' ? waiting : 0;
         return (
           <Link
             key={id}
@@ -28,14 +30,7 @@ export function Rail({ views }: { readonly views: readonly PageView[] }) {
           >
             <Icon />
             <span className="max-lg:sr-only">{title}</span>
-            {count > 0 && (
-              <span
-                className="ml-auto rounded-4 bg-accent px-1 text-12 text-on-accent max-lg:ml-0"
-                aria-label={`${count} waiting`}
-              >
-                {count}
-              </span>
-            )}
+            {id === 'approvals' && <Waiting />}
           </Link>
         );
       })}
@@ -44,15 +39,33 @@ export function Rail({ views }: { readonly views: readonly PageView[] }) {
 }
 
 /** Calls that wait for a person. */
-function useWaitingCount(): number {
-  const { plane } = useSession();
+function WaitingCalls() {
   const { data, refetch } = useQuery({
     ...asked('approvals', { query: { state: 'pending' } }),
-    enabled: plane === 'ledger',
-    refetchInterval: 10_000,
+    refetchInterval: AGAIN_MS,
   });
   useLiveSignal(({ types }) => {
-    if ([...types].some((type) => type.startsWith('approval'))) void refetch();
+    if (types.has('approval')) void refetch();
   });
-  return data?.rows.length ?? 0;
+  return <Count count={data?.rows.length ?? 0} />;
+}
+
+/** Turns that wait at a gateway, which has no stream of events. */
+function WaitingTurns() {
+  const { data } = useQuery({
+    ...askedGateway('approvals', { query: { state: 'pending' } }),
+    refetchInterval: AGAIN_MS,
+  });
+  return <Count count={data?.approvals.length ?? 0} />;
+}
+
+function Count({ count }: { readonly count: number }) {
+  return count === 0 ? null : (
+    <span
+      className="ml-auto rounded-4 bg-accent px-1 text-12 text-on-accent max-lg:ml-0"
+      aria-label={`${count} waiting`}
+    >
+      {count}
+    </span>
+  );
 }
