@@ -97,7 +97,11 @@ export type {
   ApiVerifyJob,
   ApiVerifyReport,
 } from './api/record-answers.ts';
-export { API_COST_ROWS_MAX, API_RECORD_EVENTS_MAX } from './api/record-answers.ts';
+export {
+  API_COST_ROWS_MAX,
+  API_RECORD_EVENTS_MAX,
+  parseVerifyReport,
+} from './api/record-answers.ts';
 export type {
   ApiActivityQuery,
   ApiCallFilter,

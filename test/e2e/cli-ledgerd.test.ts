@@ -227,6 +227,35 @@ describe('sub ledgerd', () => {
     });
   });
 
+  test('verifies the ledger for a page in a process of its own, once at a time', async () => {
+    const { child, end } = await serving();
+    await send(new CallEvents('a'), 50);
+    const { url, token } = JSON.parse(readFileSync(join(home, 'run', 'ledger.json'), 'utf8')) as {
+      readonly url: string;
+      readonly token: string;
+    };
+    const ask = async (path: string, body?: object) => {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
+      const answer = await fetch(`${url}/api/v1/${path}`, { headers, ...sent });
+      return { status: answer.status, body: await answer.json() };
+    };
+    const [first, second] = await Promise.all([ask('ledger/verify', {}), ask('ledger/verify', {})]);
+    expect(new Set([first.status, second.status])).toEqual(new Set([200, 503]));
+    const verify = async () =>
+      ((await ask('ledger')).body as { readonly verify: { readonly state: string } }).verify;
+    await until(async () => (await verify()).state !== 'running');
+    expect(await verify()).toMatchObject({
+      state: 'done',
+      checked: 150,
+      total: 150,
+      error: null,
+      report: { ok: true, events: 150, rows: 'compared', signatures: 'checked' },
+    });
+    child.kill('SIGTERM');
+    expect(await end).toMatchObject({ code: 0 });
+  });
+
   test('loses nothing that it answered for when it is killed, and starts again', async () => {
     const { child, end } = await serving();
     await send(new CallEvents('a'), 200);

@@ -1,7 +1,6 @@
 // `sub ledger`: verify, prune and accept the ledger.
-import { definedFields, type Failure, isFailure } from '@subluminal/contracts';
+import { type Failure, isFailure } from '@subluminal/contracts';
 import type { Config } from '@subluminal/plane/config';
-import { retentionRequests } from '@subluminal/plane/daemon';
 import { createLedgerClient, type PruneFilter } from '@subluminal/plane/ingest';
 import {
   type LedgerFinding,
@@ -25,6 +24,7 @@ import { readFileBytes } from '../input/read-file.ts';
 import { readPublicKeys } from '../input/read-keys.ts';
 import { numberOption, timeOption } from '../input/read-option.ts';
 import { NO_LEDGER } from '../input/shared-options.ts';
+import { pruneRequests } from '../ledger/prune-requests.ts';
 import {
   findLedger,
   findVerifier,
@@ -33,7 +33,7 @@ import {
   withReader,
   withWriter,
 } from '../ledger/user-ledger.ts';
-import { firstError, verifyText } from '../ledger/verify-text.ts';
+import { firstError, progressLine, verifyText } from '../ledger/verify-text.ts';
 import { changeLedger } from '../ledger/writer.ts';
 import type { Io } from '../terminal/io.ts';
 import { plural } from '../terminal/text.ts';
@@ -47,6 +47,7 @@ export const verify = defineCommand({
   options: {
     quick: 'Only count the rows instead of deriving each again from its events',
     deep: 'Compare the rows (default)',
+    progress: 'Print on standard error how many events are checked so far',
     head: textsOption('file', 'A copy of ledger.head that was kept elsewhere'),
     key: textsOption('file', 'Trust only this public key, instead of ledger.key'),
   },
@@ -71,7 +72,10 @@ export const verify = defineCommand({
     const isWritten = await signed(home);
     const verifier = orThrow(given ?? (await findVerifier(home.paths.ledgerKey)));
     const { witness, file } = home;
-    const asked = { verifier, witness, kept, isWritten, deep: !options.quick };
+    const onProgress = options.progress
+      ? (checked: number, total: number) => io.err.write(progressLine(checked, total))
+      : undefined;
+    const asked = { verifier, witness, kept, isWritten, deep: !options.quick, onProgress };
     const report = await withReader(home, (reader) => verifyLedger(reader, asked));
     if (isFailure(report)) return roomFor(report);
     const text = verifyText(report, { file, colors: io.out.colors });
@@ -199,14 +203,9 @@ export const prune = defineCommand({
 function requestsOf(options: PruneOptions, config: Config): readonly PruneFilter[] {
   const { 'older-than': age, 'keep-runs': keep, 'previews-only': isPreviewsOnly } = options;
   const nowMs = Date.now();
-  const what = isPreviewsOnly ? ('previews' as const) : undefined;
-  if (age === undefined && keep === undefined) {
-    const all = retentionRequests(config, nowMs);
-    return isPreviewsOnly ? all.filter((request) => request.what === what) : all;
-  }
   const olderThanMs = timeOption('older-than', age, nowMs);
   const keepRuns = numberOption('keep-runs', keep, { min: 0, max: KEPT_RUNS_MAX });
-  return [definedFields({ olderThanMs, keepRuns, what })];
+  return pruneRequests({ olderThanMs, keepRuns, isPreviewsOnly }, config, nowMs);
 }
 
 function phrase({ what, runs }: PruneStep): string {

@@ -101,3 +101,13 @@ function factsOf(report: VerifyReport): string {
   const rows = projections === 'compared' ? 'rows compared' : 'rows only counted';
   return `${plural(events, 'event')}${gone}, ${signed}, ${checked}, ${rows}.`;
 }
+
+/** What `--progress` prints, and who reads it. */
+export function progressLine(checked: number, total: number): string {
+  return `${checked} of ${total} events\n`;
+}
+
+export function readProgress(line: string): readonly [checked: number, total: number] | undefined {
+  const [, checked, total] = /^(\d{1,15}) of (\d{1,15}) events$/.exec(line) ?? [];
+  return checked === undefined ? undefined : [Number(checked), Number(total)];
+}

@@ -2,6 +2,7 @@
 import { APPROVAL } from '../events/approval.ts';
 import { decisionFields } from '../events/call.ts';
 import { TURN_END } from '../events/turn.ts';
+import { parserFor } from '../shape/check.ts';
 import {
   array,
   boolean,
@@ -202,6 +203,8 @@ const VERIFY_REPORT = open({
   findings: required(array(LEDGER_FINDING, { itemsMax: FINDINGS_MAX }), 'At most 100.'),
   findings_total: required(count, 'All of them.'),
 });
+
+export const parseVerifyReport = parserFor<ApiVerifyReport>(VERIFY_REPORT);
 
 export const API_VERIFY_JOB = open({
   ...JOB_FIELDS,

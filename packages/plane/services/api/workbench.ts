@@ -5,6 +5,7 @@ import type {
   ApiCallRecord,
   ApiHints,
   ApiHintsQuery,
+  ApiLedger,
   ApiPinsAccepted,
   ApiPinsDiff,
   ApiPolicyActive,
@@ -26,10 +27,14 @@ import type {
   ApiProbeWish,
   ApiPromote,
   ApiPromoted,
+  ApiPrune,
+  ApiPruneJob,
   ApiSecrets,
   ApiServer,
   ApiServers,
   ApiServersQuery,
+  ApiVerify,
+  ApiVerifyJob,
   Failure,
 } from '@subluminal/contracts';
 
@@ -69,6 +74,10 @@ export interface HintWorkbench {
 export interface RecordWorkbench {
   /** All that is known about a call. */
   call(runId: string, callId: string): Promise<ApiCallRecord | Failure>;
+  ledger(): Promise<ApiLedger>;
+  /** Both begin, and are told of by `ledger`; a dry run is over at once. */
+  verify(input: ApiVerify): Promise<ApiVerifyJob | Failure>;
+  prune(input: ApiPrune): Promise<ApiPruneJob | Failure>;
 }
 
 /** One member for each group of endpoints. */

@@ -11,7 +11,7 @@ export const DAY_MS = 86_400_000;
 /** How long ended requests stay in the queue of approvals; the ledger keeps them for longer. */
 const APPROVALS_DAYS = 30;
 /** Many daemons a day may start; one of them looks. */
-const META_KEY = 'retention_at';
+export const RETENTION_AT = 'retention_at';
 
 /** Whole runs first: a removed run has no previews left to remove. */
 export function retentionRequests(config: Config, nowMs: number): readonly PruneRequest[] {
@@ -29,14 +29,14 @@ export async function keepRetention(
   nowMs: number,
 ): Promise<number> {
   const { store } = ledger;
-  const last = await store.transaction((transaction) => transaction.meta(META_KEY));
+  const last = await store.transaction((transaction) => transaction.meta(RETENTION_AT));
   const sinceMs = nowMs - Number(last ?? Number.NEGATIVE_INFINITY);
   if (sinceMs >= 0 && sinceMs < DAY_MS) return 0;
   let runs = 0;
   for (const request of retentionRequests(config, nowMs)) {
     runs += (await ledger.prune({ ...request, by: 'retention' })).runs;
   }
-  await store.transaction((transaction) => transaction.setMeta(META_KEY, String(nowMs)));
+  await store.transaction((transaction) => transaction.setMeta(RETENTION_AT, String(nowMs)));
   return runs;
 }
 

@@ -119,7 +119,7 @@ export async function ensureLedgerd(options: StartOptions, timeoutMs: number): P
 }
 
 /** Tests and other programs load this code, too; they are no `sub`. */
-function launcher(): string | undefined {
+export function launcher(): string | undefined {
   const [, path] = process.argv;
   return path !== undefined && isSubName(path) ? path : undefined;
 }

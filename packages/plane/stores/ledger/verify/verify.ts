@@ -29,6 +29,8 @@ export interface VerifyOptions {
   readonly kept?: readonly WitnessedHead[];
   /** Rebuilds all rows from the events and compares them. */
   readonly deep?: boolean;
+  /** Told again and again how many events were checked, of how many. */
+  readonly onProgress?: ((checked: number, total: number) => void) | undefined;
   /** A writer is at work: the last events need not be signed yet. */
   readonly isWritten?: boolean;
 }
@@ -103,7 +105,8 @@ async function verifySnapshot(
   const witnesses = readWitnesses({ ...about, lastHead, noted, beside, kept });
   const chain = new ChainWalk(findings, signedSeq);
   const heads = new HeadWalk({ ...about, reader, witnesses, isWritten });
-  if (await walk(reader, { chain, heads, scratch, findings })) {
+  const onPage = () => options.onProgress?.(chain.counts.events, tip.seq);
+  if (await walk(reader, { chain, heads, scratch, findings, onPage })) {
     chain.finish();
     await heads.finish(chain.lastSeq);
     await checkLag(findings, lastHead, witness);
@@ -149,11 +152,12 @@ interface Walkers {
   readonly heads: HeadWalk;
   readonly scratch: Scratch | undefined;
   readonly findings: Findings;
+  readonly onPage: () => void;
 }
 
 /** One page at a time. False when a row could not even be read. */
 async function walk(reader: ChainReader, walkers: Walkers): Promise<boolean> {
-  const { chain, heads, scratch, findings } = walkers;
+  const { chain, heads, scratch, findings, onPage } = walkers;
   try {
     for await (const rows of eventPages(reader, { afterSeq: Number.MIN_SAFE_INTEGER })) {
       for (const row of rows) {
@@ -161,6 +165,7 @@ async function walk(reader: ChainReader, walkers: Walkers): Promise<boolean> {
         await heads.add(row);
       }
       await scratch?.merge(projectRows(rows));
+      onPage();
     }
     return true;
   } catch (cause) {

@@ -130,10 +130,11 @@ class Writer implements Ledger {
     return this.#inTurn(() => this.#seal('interval'));
   }
 
-  prune(request: PruneRequest): Promise<PruneResult> {
-    return this.#inTurn(async () => {
-      let total: PruneResult = { runs: 0, events: 0 };
-      for (let more = true; more; ) {
+  /** Part by part: what comes in meanwhile is taken in between two of them. */
+  async prune(request: PruneRequest): Promise<PruneResult> {
+    let total: PruneResult = { runs: 0, events: 0 };
+    for (let more = true; more; ) {
+      await this.#inTurn(async () => {
         const nowMs = this.#options.nowMs();
         await this.#write({ durable: true }, async (transaction, tip) => {
           const done = await pruneOnce(transaction, { tip, request, nowMs });
@@ -141,10 +142,10 @@ class Writer implements Ledger {
           total = { runs: total.runs + done.runs, events: total.events + done.events };
           return done.tip === undefined ? undefined : { tip: done.tip, kind: this.#headKind() };
         });
-      }
-      if (total.events > 0) await this.store.compact();
-      return total;
-    });
+      });
+    }
+    if (total.events > 0) await this.#inTurn(() => this.store.compact());
+    return total;
   }
 
   rebuild(): Promise<void> {
