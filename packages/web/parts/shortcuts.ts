@@ -18,7 +18,7 @@ function isTyped({ target, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
   if (ctrlKey || metaKey || altKey) return true;
   return (
     target instanceof HTMLElement &&
-    target.closest('input, textarea, select, [contenteditable]') !== null
+    target.closest('input:not([type=checkbox]), textarea, select, [contenteditable]') !== null
   );
 }
 
@@ -28,7 +28,7 @@ function isPressed({ key, target }: KeyboardEvent): boolean {
   return (
     isPress &&
     target instanceof HTMLElement &&
-    target.closest('button, a, summary, [role=button]') !== null
+    target.closest('button, a, summary, input, [role=button]') !== null
   );
 }
 
@@ -68,6 +68,10 @@ export const SHORTCUTS: readonly Shortcut[] = [
   { keys: 'Escape', what: 'Close the panel' },
   { keys: '/', what: 'Search' },
   { keys: 'Space', what: 'Pause, or go on' },
+  { keys: 'x', what: 'Choose the run to compare' },
+  { keys: 'c', what: 'Compare two runs' },
+  { keys: '+ - 0', what: 'Zoom the timeline' },
+  { keys: '← →', what: 'Move the timeline' },
   { keys: 'g l', what: 'Go to Live' },
   { keys: 'g r', what: 'Go to Runs' },
   { keys: 'g a', what: 'Go to Approvals' },

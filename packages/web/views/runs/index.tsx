@@ -1,5 +1,15 @@
-import { EmptyState } from '../../parts/buttons.tsx';
+// The runs: all of them, one, or two side by side.
+import { useAddress } from '../../address/address.ts';
+import { CompareView } from '../compare/index.tsx';
+import { RunView } from '../run/index.tsx';
+import { Scoreboard } from './scoreboard.tsx';
 
 export function RunsView() {
-  return <EmptyState title="Nothing here yet." />;
+  const { path } = useAddress();
+  const [, first, one, other] = path;
+  if (first === undefined) return <Scoreboard />;
+  if (first === 'compare' && one !== undefined && other !== undefined) {
+    return <CompareView key={`${one} ${other}`} runIds={[one, other]} />;
+  }
+  return <RunView key={first} runId={first} />;
 }

@@ -1,0 +1,94 @@
+// All runs, the newest first: who did what, what was refused, and what it cost.
+import type { ApiRun } from '@subluminal/contracts';
+import { useState } from 'react';
+import { goTo, useAddress } from '../../address/address.ts';
+import { Button, CommandLine, EmptyState } from '../../parts/buttons.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
+import { FailureText } from '../../parts/failure-text.tsx';
+import { useShortcut } from '../../parts/shortcuts.ts';
+import { runColumns } from './columns.tsx';
+import { RunsFilters, useRunsFilter } from './filters.tsx';
+import { useRunRows } from './run-rows.ts';
+
+const COMPARED = 2;
+
+export function Scoreboard() {
+  const { filter, spanMs, isFiltered, flags } = useRunsFilter();
+  const { rows, activity, isLoading, cause, askMore } = useRunRows(filter, spanMs);
+  const { chosen, toggle } = useChosen();
+  const [reached, setReached] = useState<string>();
+  useShortcut('x', () => {
+    if (reached !== undefined) toggle(reached);
+  });
+  return (
+    <>
+      <header className="flex flex-wrap items-center gap-x-3 gap-y-2 border-b border-line px-3 py-2">
+        <h1 className="text-14">Runs</h1>
+        <RunsFilters />
+        <CompareButton chosen={chosen} />
+        <div className="ml-auto w-64 max-lg:hidden">
+          <CommandLine command={`sub query --runs${flags}`} />
+        </div>
+      </header>
+      {cause !== null && <FailureText cause={cause} />}
+      <div className="min-h-0 flex-1">
+        <DataTable
+          label="Runs"
+          columns={runColumns({ activity, chosen, toggle })}
+          rows={rows}
+          rowKey={runKey}
+          onOpen={openRun}
+          onReach={(run) => setReached(run.run_id)}
+          onEnd={askMore}
+          empty={isLoading || cause !== null ? null : <NoRuns isFiltered={isFiltered} />}
+        />
+      </div>
+    </>
+  );
+}
+
+const runKey = ({ run_id }: ApiRun) => run_id;
+const openRun = ({ run_id }: ApiRun) => goTo({ path: ['runs', run_id] });
+
+/** Up to two runs to compare, in the address; a third takes the place of the first. */
+function useChosen() {
+  const { params } = useAddress();
+  const chosen = (params['compare'] ?? '').split(',').filter(Boolean).map(decodeURIComponent);
+  const toggle = (runId: string) => {
+    const next = chosen.includes(runId)
+      ? chosen.filter((one) => one !== runId)
+      : [...chosen, runId].slice(-COMPARED);
+    goTo({ params: { compare: next.map(encodeURIComponent).join(',') } }, 'replace');
+  };
+  return { chosen, toggle };
+}
+
+function CompareButton({ chosen }: { readonly chosen: readonly string[] }) {
+  const isReady = chosen.length === COMPARED;
+  const compare = () => goTo({ path: ['runs', 'compare', ...chosen] });
+  useShortcut('c', () => {
+    if (isReady) compare();
+  });
+  return (
+    <Button
+      disabled={!isReady}
+      look={isReady ? 'primary' : 'plain'}
+      onClick={compare}
+      title={isReady ? 'Compare the two runs (c)' : 'Choose two runs to compare them (x)'}
+    >
+      Compare{chosen.length > 0 && ` ${chosen.length} of ${COMPARED}`}
+    </Button>
+  );
+}
+
+function NoRuns({ isFiltered }: { readonly isFiltered: boolean }) {
+  return isFiltered ? (
+    <EmptyState title="No run fits the filter.">
+      Take a part of it out, or ask for a longer time.
+    </EmptyState>
+  ) : (
+    <EmptyState title="No runs yet." command="sub run -- claude">
+      A run is one job of one agent. Start an agent under `sub`, and it stands here while it works.
+    </EmptyState>
+  );
+}
