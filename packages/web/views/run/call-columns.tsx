@@ -5,6 +5,7 @@ import { plainLine } from '../../parts/plain-text.ts';
 import { Value } from '../../parts/texts.tsx';
 import { callName } from './call-name.ts';
 import { type CallBar, isRefused } from './lanes.ts';
+import { argumentOf } from './run-calls.ts';
 
 export function callColumns(startMs: number): readonly TableColumn<CallBar>[] {
   return [
@@ -28,6 +29,13 @@ export function callColumns(startMs: number): readonly TableColumn<CallBar>[] {
       title: 'Call',
       width: 'minmax(120px, 2fr)',
       cell: ({ call }) => <Value text={callName(call)} lengthMax={80} />,
+    },
+    {
+      id: 'argument',
+      title: 'Argument',
+      width: 'minmax(80px, 2fr)',
+      hiddenBelow: 760,
+      cell: ({ call }) => <Value text={argumentOf(call) ?? ''} lengthMax={60} />,
     },
     {
       id: 'retry',
@@ -79,6 +87,7 @@ const OUTCOME: readonly TableColumn<CallBar>[] = [
     title: 'Latency',
     width: '72px',
     align: 'right',
+    hiddenBelow: 480,
     cell: ({ call }) => (call.latency_ms === null ? '' : durationText(call.latency_ms)),
   },
 ];

@@ -55,6 +55,11 @@ function inOrder(calls: readonly ApiCall[]): readonly ApiCall[] {
   );
 }
 
+/** The argument that tells most. */
+export function argumentOf(call: ApiCall | undefined): string | null {
+  return call?.kind === 'tool_call' ? call.argument : null;
+}
+
 /** Asks for what has changed, one question at a time. */
 class RunFollower {
   readonly #runId: string;
@@ -104,7 +109,10 @@ class RunFollower {
       return;
     }
     const again = await Promise.all(
-      older.map((call_id) => ask('call', { ids: { run_id: this.#runId, call_id } })),
+      older.map(async (call_id) => ({
+        argument: argumentOf(known.calls.find((call) => call.call_id === call_id)),
+        ...(await ask('call', { ids: { run_id: this.#runId, call_id } })),
+      })),
     );
     this.#client.setQueryData<RunCalls>(key, (now = known) => ({
       ...now,
