@@ -1,7 +1,7 @@
 // What two runs did with each tool.
 import type { ApiRunSummary } from '@subluminal/contracts';
 
-type Tool = ApiRunSummary['tools'][number];
+type ToolTally = ApiRunSummary['tools'][number];
 
 export interface ToolDifference {
   readonly name: string;
@@ -12,10 +12,10 @@ export interface ToolDifference {
 
 /** Those that differ most first. */
 export function toolDifferences(
-  one: readonly Tool[],
-  other: readonly Tool[],
+  one: readonly ToolTally[],
+  other: readonly ToolTally[],
 ): readonly ToolDifference[] {
-  const name = ({ server_name, tool_name }: Tool) => `${server_name}/${tool_name}`;
+  const name = ({ server_name, tool_name }: ToolTally) => `${server_name}/${tool_name}`;
   const [left, right] = [one, other].map(
     (tools) => new Map(tools.map((tool) => [name(tool), tool])),
   );
