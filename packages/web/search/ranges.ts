@@ -1,0 +1,67 @@
+// The filter and the time range of a list stand in the address: `q`, `since`, or `from` and `to`.
+import type { CallSearch } from '@subluminal/contracts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+export const SINCE_CHOICES = [
+  { id: '15m', title: '15 min', ms: 15 * MINUTE_MS },
+  { id: '1h', title: '1 h', ms: HOUR_MS },
+  { id: '6h', title: '6 h', ms: 6 * HOUR_MS },
+  { id: '24h', title: '24 h', ms: DAY_MS },
+  { id: '7d', title: '7 d', ms: 7 * DAY_MS },
+  { id: 'all', title: 'All time', ms: Number.POSITIVE_INFINITY },
+] as const;
+export const SINCE_DEFAULT = '24h';
+
+export type ShownRange =
+  /** Up to now, which moves on. */
+  | { readonly kind: 'since'; readonly id: string; readonly ms: number }
+  | {
+      readonly kind: 'span';
+      readonly fromMs: number | undefined;
+      readonly toMs: number | undefined;
+    };
+
+export interface RangeTimes {
+  readonly from_ms?: number;
+  readonly to_ms?: number;
+}
+
+export function rangeOf(params: Readonly<Record<string, string>>): ShownRange {
+  const fromMs = timeOf(params['from']);
+  const toMs = timeOf(params['to']);
+  if (fromMs !== undefined || toMs !== undefined) return { kind: 'span', fromMs, toMs };
+  const wanted = params['since'] ?? SINCE_DEFAULT;
+  const { id, ms } = SINCE_CHOICES.find((one) => one.id === wanted) ?? SINCE_CHOICES[3];
+  return { kind: 'since', id, ms };
+}
+
+function timeOf(text = ''): number | undefined {
+  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+export function rangeTimes(range: ShownRange, nowMs: number): RangeTimes {
+  if (range.kind === 'since') {
+    return Number.isFinite(range.ms) ? { from_ms: nowMs - range.ms } : {};
+  }
+  const { fromMs, toMs } = range;
+  return {
+    ...(fromMs !== undefined && { from_ms: fromMs }),
+    ...(toMs !== undefined && { to_ms: toMs }),
+  };
+}
+
+/** What takes a range out of the address and puts another one in. */
+export function rangeParams(range: { readonly since: string } | { from: number; to: number }) {
+  return 'since' in range
+    ? { since: range.since === SINCE_DEFAULT ? '' : range.since, from: '', to: '' }
+    : { since: '', from: String(Math.floor(range.from)), to: String(Math.ceil(range.to)) };
+}
+
+export interface ShownFilter {
+  readonly text: string;
+  readonly search: CallSearch;
+  readonly range: ShownRange;
+}

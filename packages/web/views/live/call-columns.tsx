@@ -1,0 +1,106 @@
+import { durationText } from '../../parts/amounts.ts';
+import type { TableColumn } from '../../parts/data-table.tsx';
+import { DecisionMark } from '../../parts/decision-mark.tsx';
+import { foldedLine, plainLine } from '../../parts/plain-text.ts';
+import { Ago } from '../../parts/texts.tsx';
+import type { LiveCall } from './live-call.ts';
+
+const ID_SHOWN = 8;
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** The end of a UUID is random; ids that other programs chose stay whole. */
+function shownId(id: string): string {
+  return UUID.test(id) ? id.slice(-ID_SHOWN) : foldedLine(id, 24);
+}
+
+function Decision({ decision, would }: LiveCall) {
+  return (
+    <span className="inline-flex gap-1">
+      <DecisionMark decision={decision} />
+      {would !== null && (
+        <span className="text-dim" title="What an enforcing policy would have done">
+          (<DecisionMark decision={would} isWord={false} />)
+        </span>
+      )}
+    </span>
+  );
+}
+
+function Status({ decision, status }: LiveCall) {
+  // For its agent a refusal is an error, but not one of the server, which never got the call.
+  if (decision !== null && decision !== 'ALLOW') return <span className="text-dim">refused</span>;
+  if (status === null) return <span className="text-dim">running</span>;
+  const look = status === 'OK' ? 'text-dim' : 'text-danger';
+  return <span className={look}>{plainLine(status.toLowerCase())}</span>;
+}
+
+function Name({ place, name, isTurn }: LiveCall) {
+  return (
+    <span className="font-mono text-12" title={`${plainLine(place)}/${plainLine(name)}`}>
+      <span className="text-dim">{foldedLine(place, 24)}/</span>
+      <span className={isTurn ? 'italic' : ''}>{foldedLine(name, 40)}</span>
+    </span>
+  );
+}
+
+export const CALL_COLUMNS: readonly TableColumn<LiveCall>[] = [
+  { id: 'time', title: 'Time', width: '72px', cell: ({ atMs }) => <Ago atMs={atMs} /> },
+  { id: 'decision', title: 'Decision', width: '104px', cell: (call) => <Decision {...call} /> },
+  {
+    id: 'call',
+    title: 'Call',
+    width: 'minmax(120px, 1.2fr)',
+    cell: (call) => <Name {...call} />,
+  },
+  {
+    id: 'argument',
+    title: 'Argument',
+    width: 'minmax(120px, 2fr)',
+    hiddenBelow: 900,
+    cell: ({ argument }) => (
+      <span className="font-mono text-12 text-dim" title={plainLine(argument)}>
+        {foldedLine(argument, 120)}
+      </span>
+    ),
+  },
+  {
+    id: 'agent',
+    title: 'Agent',
+    width: 'minmax(64px, 120px)',
+    hiddenBelow: 700,
+    cell: ({ agent }) => foldedLine(agent, 24),
+  },
+  {
+    id: 'run',
+    title: 'Run',
+    width: '88px',
+    hiddenBelow: 1200,
+    cell: ({ runId }) => (
+      <span className="font-mono text-12 text-dim" title={plainLine(runId)}>
+        {shownId(runId)}
+      </span>
+    ),
+  },
+  {
+    id: 'rule',
+    title: 'Rule',
+    width: 'minmax(64px, 160px)',
+    hiddenBelow: 1000,
+    cell: ({ rule }) => <span title={plainLine(rule)}>{foldedLine(rule, 32)}</span>,
+  },
+  {
+    id: 'status',
+    title: 'Status',
+    width: '72px',
+    hiddenBelow: 600,
+    cell: (call) => <Status {...call} />,
+  },
+  {
+    id: 'latency',
+    title: 'Latency',
+    width: '72px',
+    align: 'right',
+    hiddenBelow: 600,
+    cell: ({ latencyMs }) => (latencyMs === null ? '' : durationText(latencyMs)),
+  },
+];
