@@ -190,6 +190,28 @@ describe('recorded calls', () => {
     await replay({ text: 'rules: [' }, 400);
   });
 
+  it('are decided again for one who asks at a time, while others are answered', async () => {
+    const { post, get, live } = await recorded();
+    const shim = new Shim('b', { run: 'run-2' }, Date.now());
+    const calls = Array.from({ length: 2_000 }, (_, n) => shim.call(`call-${n}`)).flat();
+    await live.ingest(shim.runStart(), ...calls);
+    const done: string[] = [];
+    const replay = async () => {
+      await post('policyReplay', 'policy/replay', { body: { text: POLICY } });
+      done.push('replay');
+    };
+    const look = async () => {
+      await get('health', 'health');
+      done.push('health');
+    };
+    const asked = await Promise.allSettled([replay(), replay(), look()]);
+    const refused = asked.filter((one) => one.status === 'rejected');
+    expect(refused).toHaveLength(1);
+    expect(String(refused[0]?.reason)).toContain('SUB_API_BUSY');
+    expect(done).toEqual(['health', 'replay']);
+    await replay();
+  });
+
   it('are explained one by one, with those before them counted', async () => {
     const { post } = await recorded();
     const explain = async (body: object, status = 200) =>
