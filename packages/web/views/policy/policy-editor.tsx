@@ -133,8 +133,16 @@ function SaveBar({ active, edited, isClean }: SaveBarProps) {
       >
         Save policy…
       </Button>
-      {isStale && <Button onClick={edited.rebase}>Keep my text</Button>}
-      {isDirty && <Button onClick={edited.discard}>{isStale ? 'Load again' : 'Discard'}</Button>}
+      {isStale && (
+        <Button className="max-md:h-11" onClick={edited.rebase}>
+          Keep my text
+        </Button>
+      )}
+      {isDirty && (
+        <Button className="max-md:h-11" onClick={edited.discard}>
+          {isStale ? 'Load again' : 'Discard'}
+        </Button>
+      )}
       <span role="status" className={isStale ? 'text-danger' : 'text-dim'}>
         {state}
         {!isDirty && saved !== undefined && savedWords(saved)}
