@@ -113,8 +113,6 @@ const INGEST_QUERY = closed({
   seq: required(SEQ, 'The number of the first line; the others follow. Each is taken once.'),
 });
 
-export type ApiStatsQuery = Infer<typeof STATS_QUERY>;
-export type ApiPoliciesQuery = Infer<typeof POLICIES_QUERY>;
 export type ApiStreamQuery = Infer<typeof STREAM_QUERY>;
 
 /** What each is for is in docs/reference/http-api.md; a test holds the two together. */

@@ -144,6 +144,5 @@ export type ApiCallsQuery = Infer<typeof CALLS_QUERY>;
 export type ApiHistogramQuery = Infer<typeof HISTOGRAM_QUERY>;
 export type ApiActivityQuery = Infer<typeof ACTIVITY_QUERY>;
 export type ApiCostQuery = Infer<typeof COST_QUERY>;
-export type ApiEventsQuery = Infer<typeof EVENTS_QUERY>;
 export type ApiVerify = Infer<typeof VERIFY_BODY>;
 export type ApiPrune = Infer<typeof PRUNE_BODY>;
