@@ -67,7 +67,10 @@ function CallHead({ record }: { readonly record: ApiCallRecord }) {
         <DecisionMark decision={isAsked ? 'ASK' : call.decision} />{' '}
         <span className="text-dim">{plainLine(call.rule_id ?? '')}</span>
       </p>
-      <p aria-label="Why">{plainText(why)}</p>
+      <p>
+        <span className="text-dim">Why? </span>
+        {plainText(why)}
+      </p>
       <CommandLine command={`sub show ${call.call_id} --run ${call.run_id}`} />
       <CallFacts record={record} />
     </header>

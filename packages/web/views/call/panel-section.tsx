@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 
 interface SectionProps {
   readonly title: string;
@@ -8,10 +8,15 @@ interface SectionProps {
   readonly children: ReactNode;
 }
 
-/** A part of a panel that folds. */
+/** A part of a panel that folds; what is folded is not in the document. */
 export function PanelSection({ title, note, isOpen = true, children }: SectionProps) {
+  const [isShown, setShown] = useState(isOpen);
   return (
-    <details open={isOpen} className="group/part border-t border-line">
+    <details
+      open={isShown}
+      onToggle={({ currentTarget }) => setShown(currentTarget.open)}
+      className="group/part border-t border-line"
+    >
       <summary className="flex h-8 cursor-pointer items-center gap-2 select-none">
         <span className="w-3 text-dim group-open/part:rotate-90" aria-hidden="true">
           ›
@@ -19,7 +24,7 @@ export function PanelSection({ title, note, isOpen = true, children }: SectionPr
         <h3 className="text-13">{title}</h3>
         <span className="ml-auto text-12 text-dim">{note}</span>
       </summary>
-      <div className="pb-3">{children}</div>
+      {isShown && <div className="pb-3">{children}</div>}
     </details>
   );
 }
