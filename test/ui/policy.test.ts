@@ -99,7 +99,7 @@ test('a policy is edited, linted, tested, compared, replayed and saved, and the 
   await page.getByText('tightens').first().waitFor();
   await tool(page, 'Replay');
   await button(page, 'Replay').click();
-  await page.getByText(/2 calls of 1 runs decided again: .*1 stricter/).waitFor();
+  await page.getByText(/2 calls of 1 run decided again: .*1 stricter/).waitFor();
   await page.getByRole('link', { name: 'files/get-sum' }).waitFor();
   expect(await seriousFindings(page)).toEqual([]);
 

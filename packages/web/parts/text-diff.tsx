@@ -48,12 +48,8 @@ function Rows({ pairs }: { readonly pairs: readonly Pair[] }) {
     <>
       {cut.map((pair, at) => (
         <div key={at} role="row" className="grid @2xl:grid-cols-2">
-          <Side line={pair.left} number={pair.left?.before} />
-          <Side
-            line={pair.right}
-            number={pair.right?.after}
-            isSecond={pair.left?.kind === 'same'}
-          />
+          <Side line={pair.left} number={pair.left?.before} isTwice={pair.left?.kind === 'same'} />
+          <Side line={pair.right} number={pair.right?.after} />
         </div>
       ))}
       {pairs.length > cut.length && (
@@ -75,10 +71,10 @@ function Side(props: {
   readonly line: DiffLine | undefined;
   readonly number: number | undefined;
   /** Where both sides stand below each other, a line that stayed is shown once. */
-  readonly isSecond?: boolean;
+  readonly isTwice?: boolean;
 }) {
-  const { line, number, isSecond = false } = props;
-  const hidden = line === undefined || isSecond ? '@max-2xl:hidden' : '';
+  const { line, number, isTwice = false } = props;
+  const hidden = line === undefined || isTwice ? '@max-2xl:hidden' : '';
   const { sign, className } = LOOKS[line?.kind ?? 'same'];
   return (
     <div role="cell" className={`flex min-h-5 min-w-0 ${className} ${hidden}`}>

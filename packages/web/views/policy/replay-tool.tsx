@@ -58,13 +58,17 @@ const VERDICTS: { readonly [verdict: string]: string } = {
   unrecorded: 'without a decision on record',
 };
 
+function counted(count: number, noun: string): string {
+  return `${countText(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 export function ReplaySummary({ replay }: { readonly replay: ApiPolicyReplay }) {
   const { summary, cut } = replay;
   const verdicts = Object.entries(summary.verdicts).filter(([, count]) => count > 0);
   return (
     <div role="status">
       <p>
-        {countText(summary.calls)} calls of {countText(summary.runs)} runs decided again:{' '}
+        {counted(summary.calls, 'call')} of {counted(summary.runs, 'run')} decided again:{' '}
         {verdicts
           .map(([verdict, count]) => `${countText(count)} ${VERDICTS[verdict] ?? verdict}`)
           .join(', ')}
