@@ -105,7 +105,9 @@ export function drawTimeline(canvas: HTMLCanvasElement, scene: TimelineScene): v
   };
   drawFrame(paint);
   for (const bar of scene.bars) drawRetry(paint, bar);
-  for (const bar of scene.bars) drawBar(paint, bar);
+  // What was refused lies on top: among thousands it must not be hidden.
+  for (const bar of scene.bars) if (!isRefused(bar.call)) drawBar(paint, bar);
+  for (const bar of scene.bars) if (isRefused(bar.call)) drawBar(paint, bar);
   for (const bar of scene.bars) drawRing(paint, bar);
 }
 
@@ -215,17 +217,23 @@ function drawBar({ context, scene, places, color }: Paint, bar: CallBar): void {
   }
 }
 
-/** A line from a call to the same one before it. */
+/** A call that stands out is linked with the same one before it, however long ago that was. */
+const LINKED_MS = 60_000;
+
+/** A foot below a call that is made again, with a line to the one before it. */
 function drawRetry({ context, scene, places, color }: Paint, bar: CallBar): void {
   if (bar.retryOf === undefined) return;
   const to = boxOf(bar, scene, places);
   const from = boxOf(bar.retryOf, scene, places);
+  if (to.x < 0 || from.x > scene.width) return;
+  const { call_id } = bar.call;
+  const standsOut = call_id === scene.selected || call_id === scene.reached;
+  context.fillStyle = color('--color-dim');
+  context.fillRect(to.x, to.y + BAR_HEIGHT - 1, BAR_MIN, 3);
+  if (!standsOut && bar.fromMs - bar.retryOf.fromMs > LINKED_MS) return;
   const start = Math.max(-1, from.x);
   const end = Math.min(scene.width + 1, to.x);
-  if (end < 0 || start > scene.width) return;
-  context.fillStyle = color('--color-dim');
   context.fillRect(start, to.y + BAR_HEIGHT + 1, Math.max(1, end - start), 1);
-  context.fillRect(to.x, to.y + BAR_HEIGHT - 1, 1, 3);
 }
 
 function drawRing({ context, scene, places, color }: Paint, bar: CallBar): void {

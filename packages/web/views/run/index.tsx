@@ -65,9 +65,13 @@ function RunBody({ run, known }: { readonly run: ApiRun; readonly known: RunCall
   }, [lanes, startMs, endMs, isFolding]);
   const columns = useMemo(() => callColumns(startMs), [startMs]);
   const open = (callId: string) => openPanel('call', run.run_id, callId);
-  const selected = lanes.bars.find(
-    ({ call }) => panelAddress('call', run.run_id, call.call_id).panel === params['panel'],
-  );
+  const selected = useMemo(() => {
+    const panel = params['panel'];
+    if (panel === undefined) return undefined;
+    return lanes.bars.find(
+      ({ call }) => panelAddress('call', run.run_id, call.call_id).panel === panel,
+    );
+  }, [lanes, run.run_id, params]);
   if (lanes.bars.length === 0) return <NoCalls run={run} />;
   return (
     <>

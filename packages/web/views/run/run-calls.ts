@@ -27,7 +27,15 @@ export function useRunCalls(runId: string) {
   });
   return useQuery({
     queryKey: callsKey(runId),
-    queryFn: ({ signal }) => askCalls(runId, signal),
+    queryFn: ({ signal }) =>
+      askCalls(runId, signal, (part) => {
+        // What is new meanwhile stays, and the newest calls are shown while older ones are asked for.
+        const key = callsKey(runId);
+        const now = client.getQueryData<RunCalls>(key)?.calls ?? [];
+        const known = { ...part, calls: merged(part.calls, now) };
+        client.setQueryData<RunCalls>(key, known);
+        return known;
+      }),
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
@@ -36,8 +44,13 @@ function callsKey(runId: string): readonly unknown[] {
   return ['calls', 'run', runId];
 }
 
-async function askCalls(runId: string, signal: AbortSignal): Promise<RunCalls> {
+async function askCalls(
+  runId: string,
+  signal: AbortSignal,
+  keep: (part: RunCalls) => RunCalls,
+): Promise<RunCalls> {
   const rows: ApiCall[] = [];
+  let known: RunCalls = { calls: [], isCut: false };
   let next: string | null = '';
   while (next !== null && rows.length < RUN_CALLS_MAX) {
     const cursor: string = next;
@@ -45,8 +58,9 @@ async function askCalls(runId: string, signal: AbortSignal): Promise<RunCalls> {
     const page = await ask('calls', { query }, signal);
     rows.push(...page.rows);
     next = page.next;
+    known = keep({ calls: rows, isCut: next !== null && rows.length >= RUN_CALLS_MAX });
   }
-  return { calls: inOrder(rows), isCut: next !== null };
+  return known;
 }
 
 function inOrder(calls: readonly ApiCall[]): readonly ApiCall[] {
@@ -121,8 +135,17 @@ class RunFollower {
   }
 }
 
+/** A call goes only forward: of two rows, the one that knows more of it is the later. */
 function merged(calls: readonly ApiCall[], fresh: readonly ApiCall[]): readonly ApiCall[] {
   const byId = new Map(calls.map((call) => [call.id, call]));
-  for (const call of fresh) byId.set(call.id, call);
+  for (const call of fresh) {
+    const known = byId.get(call.id);
+    if (known === undefined || progress(call) >= progress(known)) byId.set(call.id, call);
+  }
   return inOrder([...byId.values()]);
+}
+
+function progress({ status, decision }: ApiCall): number {
+  if (status !== null) return 2;
+  return decision === null ? 0 : 1;
 }

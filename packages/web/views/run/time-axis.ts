@@ -31,9 +31,13 @@ export function timeAxis(whole: TimeSpan, busy: readonly TimeSpan[], isFolding: 
   const gaps = isFolding ? idleTimes(whole, busy) : [];
   const lengths = gaps.map(({ fromMs, toMs }) => toMs - fromMs).toSorted((a, b) => a - b);
   const usualMs = lengths[Math.floor((lengths.length - 1) / 2)] ?? 0;
-  const foldedMs = Math.max(FOLDED_MIN_MS, usualMs * FOLDED_GAPS);
-  const leastMs = Math.max(2 * foldedMs, (whole.toMs - whole.fromMs) * FOLDED_PART);
+  const usualFoldMs = Math.max(FOLDED_MIN_MS, usualMs * FOLDED_GAPS);
+  const leastMs = Math.max(2 * usualFoldMs, (whole.toMs - whole.fromMs) * FOLDED_PART);
   const folded = gaps.filter(({ fromMs, toMs }) => toMs - fromMs > leastMs);
+  const idleMs = folded.reduce((sum, { fromMs, toMs }) => sum + toMs - fromMs, 0);
+  // Long enough to be seen among the rest, but never longer than the time itself.
+  const seenMs = (whole.toMs - whole.fromMs - idleMs) * FOLDED_PART;
+  const foldedMs = Math.min(leastMs, Math.max(usualFoldMs, seenMs));
   const stretches = laidOut(whole, folded, foldedMs);
   return {
     length: Math.max(1, stretches.at(-1)?.to ?? 1),
