@@ -6,6 +6,7 @@ import { ApiFailure } from './api/request.ts';
 import { askSession, SessionContext } from './api/session.ts';
 import { hasLinkCode, LinkLogin, LoginHelp } from './app/login.tsx';
 import { Shell } from './app/shell.tsx';
+import { useTheme } from './parts/theme.ts';
 import './style/base.css';
 
 const RETRIES_MAX = 2;
@@ -22,6 +23,8 @@ const client = new QueryClient({
 });
 
 function App() {
+  // Light or dark from the first view on, whichever it is.
+  useTheme();
   const [isLinked, setLinked] = useState(!hasLinkCode());
   return isLinked ? <Page /> : <LinkLogin onDone={() => setLinked(true)} />;
 }

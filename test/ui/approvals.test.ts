@@ -148,7 +148,7 @@ test('at a gateway, an admin of the team approves a turn that waits, and a devel
   try {
     const opened = await Promise.all(
       (['team_admin', 'developer'] as const).map(async (role) => {
-        const { page, troubles } = await openPage(browser);
+        const { page, troubles } = await openPage(browser, { colorScheme: 'dark' });
         await page.goto(demo.url);
         await page.getByLabel('log in with your API key').fill(demo.keys[role]);
         await button(page, 'Log in').click();
@@ -165,6 +165,11 @@ test('at a gateway, an admin of the team approves a turn that waits, and a devel
     await button(admin.page, 'Approve').click();
     expect((await demo.waiting)?.status).toBe(200);
     await developer.page.getByText('approved').first().waitFor();
+    // What the policy makes of a turn is explained to them.
+    await admin.page.getByRole('link', { name: 'Policy' }).click();
+    await button(admin.page, 'Explain').click();
+    await admin.page.getByText('require_approval').first().waitFor();
+    expect(await seriousFindings(admin.page)).toEqual([]);
     expect(opened.flatMap(({ troubles }) => troubles)).toEqual([]);
   } finally {
     await demo.close();

@@ -99,7 +99,9 @@ function Leaf({ name, path, value }: NodeProps) {
 }
 
 function Key({ name }: { readonly name: string }) {
-  return name === '' ? null : <span className="text-dim">{`${foldedLine(name, 80)}: `}</span>;
+  return name === '' ? null : (
+    <span className="whitespace-pre-wrap text-dim">{`${foldedLine(name, 80)}: `}</span>
+  );
 }
 
 function Copies({ path, value }: { readonly path: string; readonly value: unknown }) {

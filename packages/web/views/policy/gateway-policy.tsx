@@ -8,6 +8,7 @@ import { FailureText } from '../../parts/failure-text.tsx';
 import { JsonTree } from '../../parts/json-tree.tsx';
 import { Value } from '../../parts/texts.tsx';
 import { ViewHead } from '../../parts/view-head.tsx';
+import { wholeTurn } from './plain-envelope.ts';
 
 export function GatewayPolicy() {
   const maySee = useMay('platform_admin');
@@ -39,13 +40,22 @@ export function GatewayPolicy() {
 }
 
 const EXAMPLE = `{
-  "envelope": {},
-  "request": { "model": "claude-opus-4-7" }
+  "request": { "model": "claude-opus-4-7" },
+  "classifier": { "task_type": "code_edit" }
 }`;
 
 function Explain() {
   const [text, setText] = useState(EXAMPLE);
   const [tried, setTried] = useState('');
+  const [fault, setFault] = useState<unknown>(null);
+  const tryIt = () => {
+    try {
+      setTried(wholeTurn(text));
+      setFault(null);
+    } catch (cause) {
+      setFault(cause);
+    }
+  };
   const explain = useQuery({
     ...askedGateway('explain', { query: { input: tried } }),
     enabled: tried !== '',
@@ -67,11 +77,11 @@ function Explain() {
         />
       </label>
       <div>
-        <Button disabled={explain.isFetching} onClick={() => setTried(text)}>
+        <Button disabled={explain.isFetching} onClick={tryIt}>
           Explain
         </Button>
       </div>
-      {explain.error !== null && <FailureText cause={explain.error} />}
+      {(fault ?? explain.error) !== null && <FailureText cause={fault ?? explain.error} />}
       {explain.data !== undefined && (
         <JsonTree value={{ decision: explain.data.decision, rules: explain.data.rules }} />
       )}
