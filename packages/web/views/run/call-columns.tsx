@@ -5,6 +5,7 @@ import { plainLine } from '../../parts/plain-text.ts';
 import { Value } from '../../parts/texts.tsx';
 import { callName } from './call-name.ts';
 import { type CallBar, isRefused } from './lanes.ts';
+import { offsetText } from './offset-text.ts';
 import { argumentOf } from './run-calls.ts';
 
 export function callColumns(startMs: number): readonly TableColumn<CallBar>[] {
@@ -12,11 +13,9 @@ export function callColumns(startMs: number): readonly TableColumn<CallBar>[] {
     {
       id: 'at',
       title: 'At',
-      width: '80px',
+      width: '88px',
       align: 'right',
-      cell: ({ fromMs }) => (
-        <span title={momentText(fromMs)}>+{durationText(Math.max(0, fromMs - startMs))}</span>
-      ),
+      cell: ({ fromMs }) => <span title={momentText(fromMs)}>{offsetText(fromMs - startMs)}</span>,
     },
     {
       id: 'decision',

@@ -3,6 +3,7 @@ import { DECISION_LOOKS } from '@subluminal/contracts';
 import { durationText } from '../../parts/amounts.ts';
 import { DECISION_FILLS } from '../../parts/decision-mark.tsx';
 import { type CallBar, isRefused, type Lanes } from './lanes.ts';
+import { offsetText } from './offset-text.ts';
 import type { TimeAxis } from './time-axis.ts';
 
 export const AXIS_HEIGHT = 24;
@@ -182,7 +183,7 @@ function ticks(scene: TimelineScene): readonly { readonly place: number; readonl
     const place = axis.place(atMs);
     const x = pixel(scene, place);
     if (x - lastX >= TICK_DISTANCE / 2) {
-      found.push({ place, text: `+${durationText(atMs - startMs).replace(/ 0 \w+$/, '')}` });
+      found.push({ place, text: offsetText(atMs - startMs, stepMs >= 1_000) });
       lastX = x;
     }
     atMs += stepMs;

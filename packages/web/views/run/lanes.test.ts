@@ -1,6 +1,7 @@
 import type { ApiCall } from '@subluminal/contracts';
 import { describe, expect, it } from 'vitest';
 import { callLanes } from './lanes.ts';
+import { offsetText } from './offset-text.ts';
 import { timeAxis } from './time-axis.ts';
 
 const SECOND = 1_000;
@@ -91,4 +92,13 @@ describe('the axis of a timeline', () => {
     expect(timeAxis({ fromMs: 0, toMs: 3_500 }, busy, true).folds).toEqual([]);
     expect(timeAxis(whole, [...busy, later], false).length).toBe(HOUR + SECOND);
   });
+});
+
+it('the offset of a call is a time of a stopwatch', () => {
+  expect([4_912, 65_000, 4_400_123].map((ms) => offsetText(ms))).toEqual([
+    '+0:04.912',
+    '+1:05.000',
+    '+1:13:20.123',
+  ]);
+  expect(offsetText(4_400_000, true)).toBe('+1:13:20');
 });
