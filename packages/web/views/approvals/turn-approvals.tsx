@@ -146,14 +146,15 @@ function TurnDetail({ row }: { readonly row: GatewayApproval }) {
           </section>
         </div>
       </div>
-      {row.state === 'pending' && <TurnBar id={row.id} />}
+      <TurnBar row={row} />
     </>
   );
 }
 
 const THUMB = 'justify-center max-md:h-11 max-md:flex-1 max-md:text-14';
 
-function TurnBar({ id }: { readonly id: string }) {
+function TurnBar({ row }: { readonly row: GatewayApproval }) {
+  const { id, state } = row;
   const [note, setNote] = useState('');
   const mayDecide = useMay('team_admin');
   const client = useQueryClient();
@@ -162,6 +163,8 @@ function TurnBar({ id }: { readonly id: string }) {
       postGateway(verdict, note.trim() === '' ? {} : { note: note.trim() }, { id }),
     onSettled: () => client.invalidateQueries({ queryKey: ['gateway', 'approvals'] }),
   });
+  const isOpen = state === 'pending' && decide.data === undefined;
+  if (!isOpen && decide.data === undefined) return null;
   if (!mayDecide) {
     return (
       <p className="shrink-0 border-t border-line bg-raised p-3 text-dim">
@@ -172,34 +175,42 @@ function TurnBar({ id }: { readonly id: string }) {
   return (
     <div className="flex shrink-0 flex-col gap-2 border-t border-line bg-raised p-3">
       {decide.error !== null && <FailureText cause={decide.error} />}
-      {decide.data?.changed === false && (
-        <p role="status">Nothing was changed: it had ended before you decided.</p>
+      {decide.data !== undefined && (
+        <p role="status">
+          {decide.data.changed
+            ? `The turn is ${decide.data.approval.state}.`
+            : 'Nothing was changed: it had ended before you decided.'}
+        </p>
       )}
-      <input
-        aria-label="Note"
-        placeholder="Note, which is recorded"
-        value={note}
-        onChange={({ target }) => setNote(target.value)}
-        className="h-8 min-w-0 rounded-4 border border-line bg-page px-2 max-md:h-11"
-      />
-      <div className="flex gap-2">
-        <Button
-          look="danger"
-          disabled={decide.isPending}
-          className={THUMB}
-          onClick={() => decide.mutate('reject')}
-        >
-          Reject
-        </Button>
-        <Button
-          look="primary"
-          disabled={decide.isPending}
-          className={THUMB}
-          onClick={() => decide.mutate('approve')}
-        >
-          Approve
-        </Button>
-      </div>
+      {isOpen && (
+        <>
+          <input
+            aria-label="Note"
+            placeholder="Note, which is recorded"
+            value={note}
+            onChange={({ target }) => setNote(target.value)}
+            className="h-8 min-w-0 rounded-4 border border-line bg-page px-2 max-md:h-11"
+          />
+          <div className="flex gap-2">
+            <Button
+              look="danger"
+              disabled={decide.isPending}
+              className={THUMB}
+              onClick={() => decide.mutate('reject')}
+            >
+              Reject
+            </Button>
+            <Button
+              look="primary"
+              disabled={decide.isPending}
+              className={THUMB}
+              onClick={() => decide.mutate('approve')}
+            >
+              Approve
+            </Button>
+          </div>
+        </>
+      )}
     </div>
   );
 }
