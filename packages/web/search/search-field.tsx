@@ -59,7 +59,7 @@ export function SearchField({ text, search }: ShownFilter) {
   };
   return (
     <div className="relative min-w-0 flex-1 max-sm:basis-full">
-      <span className="pointer-events-none absolute top-[6px] left-2 text-dim">
+      <span className="pointer-events-none absolute inset-y-0 left-2 flex items-center text-dim">
         <SearchIcon />
       </span>
       <input

@@ -1,5 +1,5 @@
 // Calls as they happen, and as they happened: search, range, the recorder above, the list below.
-import type { ApiCallFilter } from '@subluminal/contracts';
+import { type ApiCallFilter, parseCallSearch } from '@subluminal/contracts';
 import { type RefObject, useEffect, useMemo, useRef, useState } from 'react';
 import { goTo, useAddress } from '../../address/address.ts';
 import { openPanel, panelAddress } from '../../address/panel-address.ts';
@@ -81,9 +81,13 @@ function selectedKey(rows: readonly LiveCall[], panel: string | undefined): stri
   return rows.find(({ runId, callId }) => panelAddress('call', runId, callId).panel === panel)?.key;
 }
 
-/** A search that is not understood leaves what is shown. */
-function useLastQuery({ search }: ShownFilter): ApiCallFilter {
-  const [last, setLast] = useState<ApiCallFilter>({});
+/** A search that is not understood leaves what is shown; at first, it means what of it is understood. */
+function useLastQuery({ text, search }: ShownFilter): ApiCallFilter {
+  const [last, setLast] = useState<ApiCallFilter>(() => {
+    const parts = search.terms.map(({ from, to }) => text.slice(from, to));
+    const readable = parseCallSearch(parts.join(' '), Date.now());
+    return readable.kind === 'query' ? readable.query : {};
+  });
   const query = search.kind === 'query' ? search.query : last;
   const isSame = JSON.stringify(query) === JSON.stringify(last);
   if (!isSame) setLast(query);
