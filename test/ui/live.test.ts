@@ -65,6 +65,11 @@ describe('live', () => {
     expect(await added.textContent()).toContain('path=/srv/live.ts');
     expect(await added.textContent()).toContain('running');
     expect(await rows(page).first().getAttribute('data-row')).toBe('run-2 c1');
+    other.endPending();
+    await home.record(other);
+    await added.filter({ hasText: '5 ms' }).waitFor();
+    expect(await added.textContent()).not.toContain('running');
+    expect(await added.count()).toBe(1);
     expect(troubles).toEqual([]);
   });
 
@@ -235,6 +240,7 @@ test.each(['light', 'dark'] as const)('axe finds nothing serious in %s', async (
   const { page } = await openPage(browser, { colorScheme });
   await home.open(page, 'live?q=decision:refused');
   await rows(page).first().waitFor();
+  expect(await page.locator('html').getAttribute('data-theme')).toBe(colorScheme);
   expect(await seriousFindings(page)).toEqual([]);
 });
 

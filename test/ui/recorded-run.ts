@@ -57,6 +57,13 @@ const REASONS: { readonly [action in Action]: string } = {
   TERMINATE_RUN: 'BUDGET_EXCEEDED',
 };
 
+interface StartedCall {
+  readonly call_id: string;
+  readonly server_name: string;
+  readonly tool_name: string;
+  readonly args_hash: string;
+}
+
 /** The lines of one run, in their order. */
 export class RecordedRun {
   readonly runId: string;
@@ -66,6 +73,7 @@ export class RecordedRun {
   #nowMs: number;
   #count = 0;
   #refused = 0;
+  #pending: StartedCall | undefined;
 
   constructor({
     runId,
@@ -103,7 +111,10 @@ export class RecordedRun {
     const preview = { truncated: isTruncated, args_preview: text };
     this.#add('tool_call_start', { call: { ...call, ...sizes, transport: 'mcp_stdio', preview } });
     this.#decide(call, made);
-    if (made.isPending) return call_id;
+    if (made.isPending) {
+      this.#pending = call;
+      return call_id;
+    }
     const isRefused = action !== 'ALLOW';
     this.#refused += isRefused ? 1 : 0;
     this.#nowMs += latencyMs;
@@ -121,10 +132,16 @@ export class RecordedRun {
     return call_id;
   }
 
-  #decide(
-    call: { call_id: string; server_name: string; tool_name: string; args_hash: string },
-    made: RecordedCall,
-  ): void {
+  /** Ends the last call that was left pending. */
+  endPending(): void {
+    if (this.#pending === undefined) throw new Error('No call is pending.');
+    const preview = { truncated: false, result_preview: 'done' };
+    const sizes = { latency_ms: 5, bytes_out: 4 };
+    this.#add('tool_call_end', { call: this.#pending, status: 'OK', ...sizes, preview });
+    this.#pending = undefined;
+  }
+
+  #decide(call: StartedCall, made: RecordedCall): void {
     const {
       action = 'ALLOW',
       ruleId = null,

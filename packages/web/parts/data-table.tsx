@@ -11,7 +11,7 @@ import {
   useState,
 } from 'react';
 import { useShortcut } from './shortcuts.ts';
-import { useWindowWidth } from './window-width.ts';
+import { useRoomWidth } from './window-width.ts';
 
 export const ROW_HEIGHT = 28;
 const OVERSCAN = 12;
@@ -24,7 +24,7 @@ export interface TableColumn<R> {
   /** A track of a CSS grid: `120px`, `minmax(80px, 1fr)`. */
   readonly width: string;
   readonly align?: 'right';
-  /** Left out in a window that is narrower, in px. */
+  /** Left out in a window that is narrower, in px; a panel beside the view takes its part of it. */
   readonly hiddenBelow?: number;
   readonly cell: (row: R) => ReactNode;
 }
@@ -125,10 +125,10 @@ function useRowKeys(keys: {
 
 /** Those that the window has room for. */
 function useShownColumns<R>(columns: readonly TableColumn<R>[]): readonly TableColumn<R>[] {
-  const windowWidth = useWindowWidth();
+  const roomWidth = useRoomWidth();
   return useMemo(
-    () => columns.filter(({ hiddenBelow = 0 }) => windowWidth >= hiddenBelow),
-    [columns, windowWidth],
+    () => columns.filter(({ hiddenBelow = 0 }) => roomWidth >= hiddenBelow),
+    [columns, roomWidth],
   );
 }
 
