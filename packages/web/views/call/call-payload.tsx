@@ -56,7 +56,7 @@ function PayloadMarks({ text, isCut }: { readonly text: string | null; readonly 
   return (
     <span className="flex gap-2 text-throttle-ink">
       {redacted > 0 && <span>{redacted} redacted</span>}
-      {isCut && <span>not whole</span>}
+      {isCut && text !== null && <span>not whole</span>}
     </span>
   );
 }
@@ -68,6 +68,8 @@ interface PayloadProps {
 }
 
 function Payload({ value, text, notWhole }: PayloadProps) {
+  // The reason says it all.
+  if (notWhole !== null && text === null) return <p className="text-dim">{plainText(notWhole)}</p>;
   return (
     <>
       {notWhole !== null && <p className="mb-1 text-throttle-ink">{plainText(notWhole)}</p>}
