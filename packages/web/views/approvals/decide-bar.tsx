@@ -8,11 +8,11 @@ import { useMay } from '../../api/session.ts';
 import { Button } from '../../parts/buttons.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { FailureText } from '../../parts/failure-text.tsx';
+import { GrantWords } from '../../parts/grant-words.tsx';
 import { plainText } from '../../parts/plain-text.ts';
 import { useShortcut } from '../../parts/shortcuts.ts';
 import { Ago, Value } from '../../parts/texts.tsx';
 import { GrantDialog } from './grant-dialog.tsx';
-import { GrantWords } from './grant-words.tsx';
 import { useAskAgain } from './use-approvals.ts';
 
 interface BarProps {

@@ -7,6 +7,7 @@ import { Button } from '../../parts/buttons.tsx';
 import { useDebounced } from '../../parts/debounced.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { FailureText } from '../../parts/failure-text.tsx';
+import { GrantWords } from '../../parts/grant-words.tsx';
 import { Value } from '../../parts/texts.tsx';
 import {
   type ArgChoice,
@@ -16,7 +17,6 @@ import {
   type GrantSpan,
   wishOf,
 } from './grant-wish.ts';
-import { GrantWords } from './grant-words.tsx';
 
 const SPANS: readonly (readonly [GrantSpan, string])[] = [
   ['once', 'Once more'],

@@ -8,10 +8,10 @@ import { useMay } from '../../api/session.ts';
 import { Button, CommandLine, EmptyState } from '../../parts/buttons.tsx';
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { FailureText } from '../../parts/failure-text.tsx';
+import { GrantWords } from '../../parts/grant-words.tsx';
 import { plainText } from '../../parts/plain-text.ts';
 import { SplitView } from '../../parts/split-view.tsx';
 import { Ago, Fact, FactList, Value } from '../../parts/texts.tsx';
-import { GrantWords } from './grant-words.tsx';
 import { useAskAgain, useGrants } from './use-approvals.ts';
 
 const COLUMNS: readonly TableColumn<ApiGrant>[] = [

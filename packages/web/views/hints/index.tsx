@@ -1,5 +1,133 @@
-import { EmptyState } from '../../parts/buttons.tsx';
+// Calls that were refused with advice, what the agent was told, and letting the like of one pass.
+import type { ApiHintedCall } from '@subluminal/contracts';
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { goTo, useAddress } from '../../address/address.ts';
+import { ask, asked } from '../../api/ledger.ts';
+import { useLiveSignal } from '../../api/live-signal.ts';
+import { CommandLine, EmptyState } from '../../parts/buttons.tsx';
+import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
+import { FailureText } from '../../parts/failure-text.tsx';
+import { plainLine } from '../../parts/plain-text.ts';
+import { SplitView } from '../../parts/split-view.tsx';
+import { Ago, Value } from '../../parts/texts.tsx';
+import { ViewHead } from '../../parts/view-head.tsx';
+import { HintDetail } from './hint-detail.tsx';
+
+const PAGE = 100;
+/** How many hints of one run are looked through for the one in the address. */
+const RUN_PAGE = 200;
+const AGAIN_MS = 15_000;
 
 export function HintsView() {
-  return <EmptyState title="Nothing here yet." />;
+  const { path } = useAddress();
+  const [, runId, callId] = path;
+  const { rows, error, isLoaded, more } = useHints();
+  const chosen = useHint({ runId, callId, rows, isLoaded });
+  return (
+    <>
+      <ViewHead title="Hints">
+        <div className="ml-auto w-60 max-sm:hidden">
+          <CommandLine command="sub hints list" />
+        </div>
+      </ViewHead>
+      {error !== null && <FailureText cause={error} />}
+      <SplitView
+        label="The hint"
+        back={{ path: ['hints'] }}
+        list={
+          <DataTable
+            label="Hints"
+            columns={COLUMNS}
+            rows={rows}
+            rowKey={keyOf}
+            selected={chosen && keyOf(chosen)}
+            onOpen={(row) => goTo({ path: ['hints', row.run_id, row.call_id] })}
+            onEnd={more}
+            empty={
+              isLoaded && (
+                <EmptyState title="No hints yet." command="sub policy lint">
+                  A rule with a hint refuses a call and tells the agent what to do instead. Such
+                  calls are listed here.
+                </EmptyState>
+              )
+            }
+          />
+        }
+        detail={chosen && <HintDetail key={keyOf(chosen)} call={chosen} />}
+      />
+    </>
+  );
 }
+
+function keyOf({ run_id, call_id }: ApiHintedCall): string {
+  return `${run_id}/${call_id}`;
+}
+
+function useHints() {
+  const { data, error, refetch, hasNextPage, isFetching, fetchNextPage } = useInfiniteQuery({
+    queryKey: ['hints', 'all'],
+    queryFn: ({ pageParam, signal }) =>
+      ask(
+        'hints',
+        { query: { limit: PAGE, ...(pageParam !== '' && { cursor: pageParam }) } },
+        signal,
+      ),
+    initialPageParam: '',
+    getNextPageParam: ({ next }) => next ?? undefined,
+    placeholderData: keepPreviousData,
+    refetchInterval: AGAIN_MS,
+  });
+  useLiveSignal(({ types }) => {
+    if (types.has('tool_call_decision')) void refetch();
+  });
+  return {
+    rows: data?.pages.flatMap((page) => page.rows) ?? [],
+    error,
+    isLoaded: data !== undefined,
+    more: () => {
+      if (hasNextPage && !isFetching) void fetchNextPage();
+    },
+  };
+}
+
+interface HintAddress {
+  readonly runId: string | undefined;
+  readonly callId: string | undefined;
+  readonly rows: readonly ApiHintedCall[];
+  readonly isLoaded: boolean;
+}
+
+/** The hint of the address: of the list, or asked for when it is further down. */
+function useHint({ runId, callId, rows, isLoaded }: HintAddress): ApiHintedCall | undefined {
+  const isIt = (row: ApiHintedCall) => row.run_id === runId && row.call_id === callId;
+  const listed = rows.find(isIt);
+  const { data } = useQuery({
+    ...asked('hints', { query: { run_id: runId ?? '', limit: RUN_PAGE } }),
+    enabled: isLoaded && runId !== undefined && listed === undefined,
+  });
+  return listed ?? data?.rows.find(isIt);
+}
+
+const COLUMNS: readonly TableColumn<ApiHintedCall>[] = [
+  {
+    id: 'call',
+    title: 'Call',
+    width: 'minmax(96px, 1fr)',
+    cell: ({ server_name, tool_name }) => (
+      <Value text={`${server_name}/${tool_name}`} lengthMax={28} />
+    ),
+  },
+  {
+    id: 'rule',
+    title: 'Rule',
+    width: 'minmax(72px, 0.7fr)',
+    cell: ({ rule_id }) => <span title={plainLine(rule_id ?? '')}>{plainLine(rule_id ?? '')}</span>,
+  },
+  {
+    id: 'at',
+    title: 'When',
+    width: '72px',
+    align: 'right',
+    cell: ({ hint }) => <Ago atMs={hint.created_at_ms} />,
+  },
+];

@@ -23,7 +23,7 @@ export function SecretsView() {
         {error !== null && <FailureText cause={error} />}
         {data !== undefined && <StoreLine store={data.store} />}
         {data?.rows.length === 0 && (
-          <EmptyState title="No secrets yet." command="sub secrets set NAME">
+          <EmptyState title="No secrets yet." command="sub secrets add NAME">
             A secret is given to a server when it starts; the agent never sees it.
           </EmptyState>
         )}

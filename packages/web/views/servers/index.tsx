@@ -1,5 +1,8 @@
-import { EmptyState } from '../../parts/buttons.tsx';
+import { useAddress } from '../../address/address.ts';
+import { ServerDetail } from './server-detail.tsx';
+import { ServerList } from './server-list.tsx';
 
 export function ServersView() {
-  return <EmptyState title="Nothing here yet." />;
+  const [, name] = useAddress().path;
+  return name === undefined ? <ServerList /> : <ServerDetail key={name} name={name} />;
 }

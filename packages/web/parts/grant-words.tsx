@@ -1,4 +1,4 @@
-import { plainText } from '../../parts/plain-text.ts';
+import { plainText } from './plain-text.ts';
 
 /** What a grant covers, in the words of the server. */
 export function GrantWords({ covers }: { readonly covers: readonly string[] }) {
