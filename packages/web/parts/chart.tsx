@@ -1,5 +1,7 @@
 // A chart over time. uPlot draws on a canvas, so a table of the same numbers is there for those who cannot see it.
 import { useEffect, useRef } from 'react';
+// oxlint-disable-next-line import/no-unassigned-import -- It must come before uPlot is loaded.
+import './known-language.ts';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { useTheme } from './theme.ts';
@@ -54,7 +56,7 @@ function Drawing({ label, atMs, series, height = 160, valueText }: ChartProps) {
             label: name,
             stroke: color(token),
             width: 1.5,
-            points: { show: false },
+            points: { show: () => false, size: 4, filter: loneValues },
             ...(kind === 'bars' && bars && { paths: bars, fill: color(token) }),
           })),
         ],
@@ -82,4 +84,14 @@ function Drawing({ label, atMs, series, height = 160, valueText }: ChartProps) {
       </figcaption>
     </figure>
   );
+}
+
+/** A value between two gaps has no line: it is drawn as a point. */
+function loneValues(plot: uPlot, at: number): number[] | null {
+  const values = plot.data[at] ?? [];
+  const isThere = (index: number) => (values[index] ?? null) !== null;
+  const lone = [...values.keys()].filter(
+    (index) => isThere(index) && !isThere(index - 1) && !isThere(index + 1),
+  );
+  return plot.series[at]?.fill === undefined && lone.length > 0 ? lone : null;
 }

@@ -10,25 +10,28 @@ interface SplitViewProps {
   readonly label: string;
   /** The address of the list alone. */
   readonly back: AddressChange;
+  /** Whether the list has all the room while nothing is chosen. */
+  readonly isListWide?: boolean;
 }
 
-export function SplitView({ list, detail, label, back }: SplitViewProps) {
+export function SplitView({ list, detail, label, back, isListWide = false }: SplitViewProps) {
   const isChosen = detail !== undefined;
+  const isAlone = isListWide && !isChosen;
   return (
     <div className="flex min-h-0 flex-1">
       <div
-        className={`w-[400px] shrink-0 border-r border-line max-lg:w-[320px] max-md:w-full max-md:border-r-0 ${isChosen ? 'max-md:hidden' : ''}`}
+        className={`shrink-0 border-r border-line max-md:w-full max-md:border-r-0 ${isAlone ? 'w-full' : 'w-[400px] max-lg:w-[320px]'} ${isChosen ? 'max-md:hidden' : ''}`}
       >
         {list}
       </div>
       <section
         aria-label={label}
-        className={`flex min-w-0 flex-1 flex-col ${isChosen ? '' : 'max-md:hidden'}`}
+        className={`flex min-w-0 flex-1 flex-col ${isChosen ? '' : 'max-md:hidden'} ${isAlone ? 'hidden' : ''}`}
       >
         {isChosen && (
           <Link
             to={back}
-            className="flex h-11 shrink-0 items-center border-b border-line px-3 text-accent md:hidden"
+            className={`flex h-7 shrink-0 items-center border-b border-line px-3 text-accent max-md:h-11 ${isListWide ? '' : 'md:hidden'}`}
           >
             ‹ Back to the list
           </Link>

@@ -32,13 +32,17 @@ function Hidden({ pairs }: { readonly pairs: readonly Pair[] }) {
   const [isOpen, setOpen] = useState(false);
   if (isOpen) return <Rows pairs={pairs} />;
   return (
-    <button
-      type="button"
-      className="block w-full bg-raised px-2 py-1 text-left text-dim hover:bg-hover"
-      onClick={() => setOpen(true)}
-    >
-      {pairs.length} unchanged lines
-    </button>
+    <div role="row">
+      <div role="cell">
+        <button
+          type="button"
+          className="block w-full bg-raised px-2 py-1 text-left text-dim hover:bg-hover"
+          onClick={() => setOpen(true)}
+        >
+          {pairs.length} unchanged {pairs.length === 1 ? 'line' : 'lines'}
+        </button>
+      </div>
+    </div>
   );
 }
 

@@ -7,7 +7,8 @@ import { useLiveSignal } from '../../api/live-signal.ts';
 import { CommandLine, EmptyState } from '../../parts/buttons.tsx';
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { FailureText } from '../../parts/failure-text.tsx';
-import { plainLine } from '../../parts/plain-text.ts';
+import { foldedLine, plainLine } from '../../parts/plain-text.ts';
+import { useShortcut } from '../../parts/shortcuts.ts';
 import { SplitView } from '../../parts/split-view.tsx';
 import { Ago, Value } from '../../parts/texts.tsx';
 import { ViewHead } from '../../parts/view-head.tsx';
@@ -17,12 +18,16 @@ const PAGE = 100;
 /** How many hints of one run are looked through for the one in the address. */
 const RUN_PAGE = 200;
 const AGAIN_MS = 15_000;
+const HINT_SHOWN = 160;
 
 export function HintsView() {
   const { path } = useAddress();
   const [, runId, callId] = path;
   const { rows, error, isLoaded, more } = useHints();
   const chosen = useHint({ runId, callId, rows, isLoaded });
+  useShortcut('Escape', () => {
+    if (chosen !== undefined) goTo({ path: ['hints'] });
+  });
   return (
     <>
       <ViewHead title="Hints">
@@ -34,10 +39,11 @@ export function HintsView() {
       <SplitView
         label="The hint"
         back={{ path: ['hints'] }}
+        isListWide
         list={
           <DataTable
             label="Hints"
-            columns={COLUMNS}
+            columns={chosen === undefined ? WIDE_COLUMNS : COLUMNS}
             rows={rows}
             rowKey={keyOf}
             selected={chosen && keyOf(chosen)}
@@ -108,26 +114,42 @@ function useHint({ runId, callId, rows, isLoaded }: HintAddress): ApiHintedCall 
   return listed ?? data?.rows.find(isIt);
 }
 
-const COLUMNS: readonly TableColumn<ApiHintedCall>[] = [
-  {
-    id: 'call',
-    title: 'Call',
-    width: 'minmax(96px, 1fr)',
-    cell: ({ server_name, tool_name }) => (
-      <Value text={`${server_name}/${tool_name}`} lengthMax={28} />
-    ),
-  },
-  {
-    id: 'rule',
-    title: 'Rule',
-    width: 'minmax(72px, 0.7fr)',
-    cell: ({ rule_id }) => <span title={plainLine(rule_id ?? '')}>{plainLine(rule_id ?? '')}</span>,
-  },
-  {
-    id: 'at',
-    title: 'When',
-    width: '72px',
-    align: 'right',
-    cell: ({ hint }) => <Ago atMs={hint.created_at_ms} />,
-  },
-];
+type HintColumn = TableColumn<ApiHintedCall>;
+
+const CALL: HintColumn = {
+  id: 'call',
+  title: 'Call',
+  width: 'minmax(96px, 1fr)',
+  cell: ({ server_name, tool_name }) => (
+    <Value text={`${server_name}/${tool_name}`} lengthMax={32} />
+  ),
+};
+const RULE: HintColumn = {
+  id: 'rule',
+  title: 'Rule',
+  width: 'minmax(72px, 0.7fr)',
+  cell: ({ rule_id }) => <span title={plainLine(rule_id ?? '')}>{plainLine(rule_id ?? '')}</span>,
+};
+const HINT: HintColumn = {
+  id: 'hint',
+  title: 'Hint',
+  width: 'minmax(120px, 3fr)',
+  hiddenBelow: 768,
+  cell: ({ hint }) => foldedLine(hint.hint_text, HINT_SHOWN),
+};
+const AGENT: HintColumn = {
+  id: 'agent',
+  title: 'Agent',
+  width: 'minmax(72px, 0.7fr)',
+  hiddenBelow: 1_024,
+  cell: ({ agent_id }) => <Value text={agent_id} lengthMax={24} />,
+};
+const WHEN: HintColumn = {
+  id: 'at',
+  title: 'When',
+  width: '80px',
+  align: 'right',
+  cell: ({ hint }) => <Ago atMs={hint.created_at_ms} />,
+};
+const COLUMNS = [CALL, RULE, WHEN];
+const WIDE_COLUMNS = [CALL, RULE, HINT, AGENT, WHEN];

@@ -11,7 +11,7 @@ import { plainText } from '../../parts/plain-text.ts';
 import { Value } from '../../parts/texts.tsx';
 import { UnifiedDiff } from './unified-diff.tsx';
 
-type Way = 'policy' | 'policy-run' | 'session';
+type PromoteWay = 'policy' | 'policy-run' | 'session';
 
 interface PromoteDialogProps {
   readonly call: ApiHintedCall;
@@ -20,7 +20,7 @@ interface PromoteDialogProps {
 }
 
 export function PromoteDialog({ call, onClose, onDone }: PromoteDialogProps) {
-  const [way, setWay] = useState<Way>('policy');
+  const [way, setWay] = useState<PromoteWay>('policy');
   const [isAny, setAny] = useState(false);
   const wish = wishOf(way, isAny);
   const ids = { run_id: call.run_id, call_id: call.call_id };
@@ -80,7 +80,7 @@ export function PromoteDialog({ call, onClose, onDone }: PromoteDialogProps) {
   );
 }
 
-function wishOf(way: Way, isAny: boolean): ApiPromote {
+function wishOf(way: PromoteWay, isAny: boolean): ApiPromote {
   return {
     to: way === 'session' ? 'session' : 'policy',
     ...(way === 'policy-run' && { this_run_only: true }),
@@ -93,15 +93,15 @@ function doneWords({ policy, grant }: ApiPromoted): string {
   return plainText(`Granted for the rest of the run: ${grant?.id ?? ''}.`);
 }
 
-const WAYS: readonly (readonly [Way, string])[] = [
+const WAYS: readonly (readonly [PromoteWay, string])[] = [
   ['policy', 'By a rule in the policy'],
   ['policy-run', 'By a rule for this run only'],
   ['session', 'By a grant for the rest of this run'],
 ];
 
 interface WayChoiceProps {
-  readonly way: Way;
-  readonly onWay: (way: Way) => void;
+  readonly way: PromoteWay;
+  readonly onWay: (way: PromoteWay) => void;
   readonly hasEnded: boolean;
 }
 

@@ -34,9 +34,9 @@ export function SecretsView() {
 }
 
 const PROTECTIONS = {
-  keychain: 'Its key is in the keychain of this machine.',
-  passphrase: 'Its key is derived from a passphrase.',
-  file: 'Its key is in a private file.',
+  keychain: 'The key of the store is in the keychain of this machine.',
+  passphrase: 'The key of the store is derived from a passphrase.',
+  file: 'The key of the store is in a private file.',
 } as const;
 
 function StoreLine({ store }: { readonly store: ApiSecrets['store'] }) {

@@ -95,7 +95,11 @@ function CallsChart({ series }: { readonly series: ApiServerSeries }) {
     () => [
       { label: 'calls', color: '--color-dim', values: calls, kind: 'bars' as const },
       { label: 'refused', color: '--color-block', values: refused, kind: 'bars' as const },
-      { label: 'errors', color: '--color-danger', values: errors },
+      {
+        label: 'errors',
+        color: '--color-danger',
+        values: errors.map((one) => (one === 0 ? null : one)),
+      },
     ],
     [calls, refused, errors],
   );

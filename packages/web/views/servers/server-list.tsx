@@ -93,14 +93,6 @@ const COLUMNS: readonly TableColumn<ApiServer>[] = [
   },
   { id: 'pins', title: 'Pins', width: '88px', cell: (server) => <PinsWord server={server} /> },
   {
-    id: 'tools',
-    title: 'Tools',
-    width: '56px',
-    align: 'right',
-    hiddenBelow: 640,
-    cell: ({ tools_total }) => countText(tools_total),
-  },
-  {
     id: 'manifest',
     title: 'Manifest',
     width: '80px',
@@ -113,6 +105,21 @@ const COLUMNS: readonly TableColumn<ApiServer>[] = [
     width: '80px',
     hiddenBelow: 640,
     cell: ({ breaker }) => <BreakerWord breaker={breaker} />,
+  },
+  {
+    id: 'clients',
+    title: 'Clients',
+    width: 'minmax(80px, 200px)',
+    hiddenBelow: 1_100,
+    cell: ({ clients }) => plainLine(clients.join(', ')),
+  },
+  {
+    id: 'tools',
+    title: 'Tools',
+    width: '56px',
+    align: 'right',
+    hiddenBelow: 640,
+    cell: ({ tools_total }) => countText(tools_total),
   },
   {
     id: 'calls',
@@ -151,12 +158,5 @@ const COLUMNS: readonly TableColumn<ApiServer>[] = [
     align: 'right',
     hiddenBelow: 900,
     cell: ({ last_call_at_ms }) => (last_call_at_ms === null ? '' : <Ago atMs={last_call_at_ms} />),
-  },
-  {
-    id: 'clients',
-    title: 'Clients',
-    width: 'minmax(80px, 200px)',
-    hiddenBelow: 1_100,
-    cell: ({ clients }) => plainLine(clients.join(', ')),
   },
 ];

@@ -17,7 +17,7 @@ export function ToolsTab({ server }: { readonly server: ApiServer }) {
   const choose = ({ tool_name }: ApiServerTool) =>
     goTo({ params: { tool: tool_name === params['tool'] ? '' : tool_name } }, 'replace');
   return (
-    <div className="flex min-h-0 flex-1 max-lg:flex-col-reverse max-lg:overflow-y-auto">
+    <div className="flex min-h-0 flex-1 max-lg:flex-col max-lg:overflow-y-auto">
       <div className="flex min-h-0 min-w-0 flex-1 flex-col max-lg:h-[480px] max-lg:flex-none max-lg:border-t max-lg:border-line">
         <div className="min-h-0 flex-1">
           <DataTable
@@ -44,7 +44,7 @@ export function ToolsTab({ server }: { readonly server: ApiServer }) {
         aria-label={tool === undefined ? 'The server' : 'The tool'}
         // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- What scrolls must be reached by keys.
         tabIndex={0}
-        className="flex w-[440px] shrink-0 flex-col gap-4 overflow-y-auto border-l border-line p-3 max-lg:w-full max-lg:overflow-visible max-lg:border-l-0"
+        className="flex w-[440px] shrink-0 flex-col gap-4 overflow-y-auto border-l border-line p-3 max-lg:order-first max-lg:w-full max-lg:overflow-visible max-lg:border-l-0"
       >
         {tool === undefined ? <ServerFacts server={server} /> : <ToolFacts tool={tool} />}
         <ServerCharts server={server.server_name} tool={tool?.tool_name} />
