@@ -166,6 +166,78 @@ describe('an agent under `sub run` cannot approve its own call', () => {
   });
 });
 
+/** What a program asks of the daemon with all that the user has: the token, and a link that it has seen. */
+const ASKS = `
+const { readFileSync, renameSync, writeFileSync } = require('node:fs');
+const [home, id, code, answer] = process.argv.slice(2);
+const { url, token } = JSON.parse(readFileSync(home + '/run/ledger.json', 'utf8'));
+const post = async (path, body, headers = {}) => {
+  const all = { 'content-type': 'application/json', ...headers };
+  const got = await fetch(url + '/api/v1/' + path, { method: 'POST', headers: all, body });
+  const { error } = await got.json();
+  return [path.replace(id, 'ID').split('?')[0], got.status, error?.code].join(' ').trim();
+};
+const authorization = 'Bearer ' + token;
+(async () => {
+  const lines = { authorization, 'content-type': 'application/x-ndjson' };
+  const shown = await fetch(url + '/api/v1/approvals/' + id, { headers: { authorization } });
+  const { request_sha256 } = await shown.json();
+  const said = [
+    await post('login', JSON.stringify({ code })),
+    await post('login/link', '{}', { authorization }),
+    await post('approvals/' + id + '/approve', JSON.stringify({ request_sha256 }), { authorization }),
+    await post('ingest?producer=x&seq=0', '', lines),
+  ];
+  writeFileSync(answer + '.part', said.join('\\n'));
+  renameSync(answer + '.part', answer);
+})();
+`;
+
+describe.runIf(process.platform === 'linux')('the HTTP API', () => {
+  it('takes no login and no decision from a governed agent, and both from outside of its run', async () => {
+    const place = stage();
+    const env = { HOME: place.folder, SUB_HOME: place.home };
+    const daemon = startSub(['ledgerd', '--foreground'], { cwd: place.folder, env });
+    onTestFinished(() => void daemon.kill('SIGKILL'));
+    const daemonEnded = ended(daemon);
+    const served = join(place.home, 'run', 'ledger.json');
+    await until(() => existsSync(served) || undefined, 'the daemon');
+    const { url, token } = JSON.parse(readFileSync(served, 'utf8')) as Record<string, string>;
+    const link = async () => {
+      const authorization = `Bearer ${token}`;
+      const headers = { authorization, 'content-type': 'application/json' };
+      const got = await fetch(`${url}/api/v1/login/link`, { method: 'POST', headers, body: '{}' });
+      return ((await got.json()) as { readonly path: string }).path.split('#')[1] ?? '';
+    };
+    const asks = join(place.folder, 'asks.cjs');
+    writeFileSync(asks, ASKS);
+    const clean = `env -i PATH="$PATH" "${process.execPath}"`;
+    await place.run(`${clean} ${asks} "$SUB_HOME" ${place.id} ${await link()} "$ANSWER"`);
+    const refused = '403 SUB_INSIDE_RUN';
+    expect(place.said()?.split('\n')).toEqual([
+      `login ${refused}`,
+      `login/link ${refused}`,
+      `approvals/ID/approve ${refused}`,
+      'ingest 200',
+    ]);
+    expect(stateOf(place)).toBe('pending');
+    const outside = join(place.folder, 'outside');
+    const code = await link();
+    spawnSync(process.execPath, [asks, place.home, place.id, code, outside]);
+    expect(readFileSync(outside, 'utf8').split('\n')).toEqual([
+      'login 200',
+      'login/link 200',
+      'approvals/ID/approve 200',
+      'ingest 200',
+    ]);
+    expect(stateOf(place)).toBe('approved');
+    daemon.kill('SIGTERM');
+    const { stderr } = await daemonEnded;
+    expect(stderr).toContain('has refused to decide for an agent');
+    expect(stderr).toMatch(/inside a governed run: the process \d+ is /);
+  });
+});
+
 it.skipIf(!HAS_TERMINAL)(
   'a person approves in a terminal of their own while the run is alive',
   async () => {

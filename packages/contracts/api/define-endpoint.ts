@@ -24,8 +24,11 @@ export interface ApiEndpoint {
   readonly body?: { readonly bytesMax: number; readonly linesMax: number };
   /** One JSON object that is sent along, by POST; an endpoint with neither is asked by GET. */
   readonly input?: ApiInput<unknown>;
-  /** Who may ask; without it a viewer may GET, and POST is for the owner. `token` is the bearer token alone. */
-  readonly access?: 'anyone' | 'viewer' | 'token';
+  /**
+   * Who may ask; without it a viewer may GET, and POST is for the owner, outside of governed runs. `token` is the same
+   * with the bearer token alone, `producer` is the owner also inside a run.
+   */
+  readonly access?: 'anyone' | 'viewer' | 'producer' | 'token';
 }
 
 function query<S extends ObjectShape>(shape: S): ApiQuery<Infer<S>> {

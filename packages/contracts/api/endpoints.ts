@@ -186,6 +186,7 @@ export const API_ENDPOINTS = {
   ingest: {
     ...search('ingest', API_TAKEN, INGEST_QUERY),
     body: { bytesMax: 8 * 1024 * 1024, linesMax: 5_000 },
+    access: 'producer',
   },
   stream: {
     ...search('stream', API_STREAM_MESSAGE, STREAM_QUERY),

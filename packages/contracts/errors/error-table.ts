@@ -145,7 +145,7 @@ const ERRORS = {
   SUB_APPROVAL_UNKNOWN: 'There is no such approval or grant.',
   SUB_APPROVAL_DAMAGED: 'A file of approvals or grants is damaged.',
   SUB_APPROVAL_STORE: 'Approvals cannot be read or kept.',
-  SUB_INSIDE_RUN: 'The command is for a person, not for an agent.',
+  SUB_INSIDE_RUN: 'This is for a person, not for an agent.',
   SUB_TERMINAL_NEEDED: 'Only a person at a terminal can decide about a call.',
   SUB_GRANT_REFUSED: 'The grant cannot be given.',
   SUB_HINT_UNKNOWN: 'There is no such hint.',

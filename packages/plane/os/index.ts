@@ -66,7 +66,7 @@ export {
   PatternMatches,
 } from './shell-patterns.ts';
 export type { ConnectionEnds } from './socket-owner.ts';
-export { holdsSocket, isOtherUsers, peerSocket } from './socket-owner.ts';
+export { holdsSocket, isLetGo, isOtherUsers, peerSocket, socketHolders } from './socket-owner.ts';
 export type { System } from './system.ts';
 export { thisSystem } from './system.ts';
 export {

@@ -5,6 +5,7 @@ import { isOtherUsers, peerSocket } from './socket-owner.ts';
 import { thisSystem } from './system.ts';
 
 const OURS = endianness() === 'LE' ? '0100007F' : '7F000001';
+const OURS_6 = `${'0'.repeat(24)}${endianness() === 'LE' ? '01000000' : '00000001'}`;
 const MAPPED = '0000000000000000FFFF0000';
 const ENDS = {
   remoteAddress: '127.0.0.1',
@@ -53,7 +54,8 @@ test('where there are no tables, nothing is known', () => {
 test('somebody else is a user with another id, unless it is the first or nobody tells', () => {
   const isForeign = (uid: number | undefined, ends = ENDS) => {
     const text = uid === undefined ? undefined : row(7).replace('  1000 ', `  ${uid} `);
-    const readFile = (path: string) => (path === '/proc/net/tcp' ? text : undefined);
+    const tables = { '/proc/net/tcp': text, '/proc/net/tcp6': text?.replaceAll(OURS, OURS_6) };
+    const readFile = (path: string) => tables[path as keyof typeof tables];
     return isOtherUsers(ends, { ...thisSystem(), readFile });
   };
   const own = process.getuid?.() ?? 0;
@@ -61,7 +63,8 @@ test('somebody else is a user with another id, unless it is the first or nobody 
   expect(isForeign(0)).toBe(false);
   expect(isForeign(own + 1)).toBe(true);
   expect(isForeign(undefined)).toBe(false);
-  expect(isForeign(own + 1, { ...ENDS, remoteAddress: '::1', localAddress: '::1' })).toBe(false);
+  const ends6 = { ...ENDS, remoteAddress: '::1', localAddress: '::1' };
+  expect([isForeign(own + 1, ends6), isForeign(own, ends6)]).toEqual([true, false]);
   // Whoever has let go of the connection wants no answer.
   expect(isForeign(own, { ...ENDS, remotePort: 40_001 })).toBe(true);
 });

@@ -1,9 +1,9 @@
 // Who holds the other end of a loopback connection. Linux tells it in /proc; other systems do not.
-import { isIPv4, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { endianness } from 'node:os';
 import type { System } from './system.ts';
 
-/** Both ends of a connection by IPv4, as a socket has them. */
+/** Both ends of a connection, as a socket has them. */
 export type ConnectionEnds = Pick<
   Socket,
   'remoteAddress' | 'remotePort' | 'localAddress' | 'localPort'
@@ -16,10 +16,9 @@ export interface PeerSocket {
 }
 
 /** A connection by IPv4 stands in the second one when its socket is for both kinds of addresses. */
-const TABLES = [
-  ['/proc/net/tcp', ''],
-  ['/proc/net/tcp6', '0000000000000000FFFF0000'],
-] as const;
+const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'] as const;
+const MAPPED = '0000000000000000FFFF0000';
+const LOOPBACK_6 = '::1';
 const NO_INODE = '0';
 const NOBODY: PeerSocket = { uid: -1, inode: NO_INODE };
 /** A table that changes while it is read may lack a row. */
@@ -33,14 +32,13 @@ export function peerSocket(connection: ConnectionEnds, system: System): PeerSock
   const { remoteAddress, remotePort, localAddress, localPort } = connection;
   const from = endHex(remoteAddress, remotePort);
   const to = endHex(localAddress, localPort);
+  const wanted = [` ${from} ${to} `, ` ${MAPPED}${from} ${MAPPED}${to} `];
   let isTold = false;
   for (let reads = 0; reads < READS_MAX; reads++) {
-    for (const [table, prefix] of TABLES) {
+    for (const table of TABLES) {
       const text = system.readFile(table);
       isTold ||= text !== undefined;
-      const row = text
-        ?.split('\n')
-        .find((line) => line.includes(` ${prefix}${from} ${prefix}${to} `));
+      const row = text?.split('\n').find((line) => wanted.some((ends) => line.includes(ends)));
       // `sl local remote st queues timer retransmits uid timeout inode`
       const [, , , , , , , uid, , inode = NO_INODE] = row?.trim().split(/\s+/) ?? [];
       // The system gives what no process holds to its first user.
@@ -56,16 +54,22 @@ export function peerSocket(connection: ConnectionEnds, system: System): PeerSock
  */
 export function isOtherUsers(connection: ConnectionEnds, system: System): boolean {
   const ownId = process.getuid?.();
-  if (ownId === undefined || !isIPv4(connection.remoteAddress ?? '')) return false;
+  if (ownId === undefined) return false;
   const peer = peerSocket(connection, system);
   return peer !== undefined && peer.uid !== ownId && peer.uid !== 0;
 }
 
-/** An address of IPv4 and a port as the tables have them: as numbers of this machine. */
+/** Whether no process holds the other end any more. */
+export function isLetGo({ inode }: PeerSocket): boolean {
+  return inode === NO_INODE;
+}
+
+/** An address of IPv4, or the loopback of IPv6, and a port as the tables have them: as numbers of this machine. */
 function endHex(address = '', port = 0): string {
-  const bytes = address.split('.').map((part) => Number(part).toString(16).padStart(2, '0'));
+  const [zeros, quad] = address === LOOPBACK_6 ? ['0'.repeat(24), '0.0.0.1'] : ['', address];
+  const bytes = quad.split('.').map((part) => Number(part).toString(16).padStart(2, '0'));
   const ordered = endianness() === 'LE' ? bytes.toReversed() : bytes;
-  return `${ordered.join('')}:${port.toString(16).padStart(4, '0')}`.toUpperCase();
+  return `${zeros}${ordered.join('')}:${port.toString(16).padStart(4, '0')}`.toUpperCase();
 }
 
 /** Whether a process has this socket open; undefined when it lets nobody look. */
@@ -77,4 +81,24 @@ export function holdsSocket(pid: number, inode: string, system: System): boolean
     .names?.(folder)
     ?.toReversed()
     .some((name) => system.link?.(`${folder}/${name}`) === link);
+}
+
+/**
+ * The process that has a socket open. Where none shows it, those of its user that let nobody look: one of them has it.
+ */
+export function socketHolders({ uid, inode }: PeerSocket, system: System): readonly number[] {
+  const hidden: number[] = [];
+  // Whoever asks has mostly just begun.
+  for (const pid of system.pids?.().toReversed() ?? []) {
+    const holds = holdsSocket(pid, inode, system);
+    if (holds === true) return [pid];
+    if (holds === undefined) hidden.push(pid);
+  }
+  return hidden.filter((pid) => userOf(pid, system) === uid);
+}
+
+/** The user id that a process has for files and sockets; also of one that lets nobody look. */
+function userOf(pid: number, system: System): number {
+  const status = system.readFile(`/proc/${pid}/status`) ?? '';
+  return Number(/^Uid:(?:\s+\d+){3}\s+(\d+)$/m.exec(status)?.[1]);
 }

@@ -10,6 +10,7 @@ import { isHttpFailure, SECURITY_HEADERS, sendFailure } from './http-failure.ts'
 import { boundedServer, listenFailure, startFailure } from './http-server.ts';
 import { PageAccess } from './page-access.ts';
 import { pagesIn } from './pages.ts';
+import { type PersonGuard, personGuard } from './person-guard.ts';
 import { type ApiCaller, pageGuard, type RequestGuard, requestGuard } from './request-guard.ts';
 import { Streams } from './streams.ts';
 import { type Api, type ApiLimits, type ApiOptions, LIMITS } from './types.ts';
@@ -42,9 +43,10 @@ interface ServeOptions extends Omit<ApiOptions, 'limits'> {
 function serve(server: Server, options: ServeOptions): Api {
   const { reader, feed, limits, nowMs, onWarning } = options;
   const { callbacks = new Map() } = options;
-  const access = pageAccess(options);
+  const mayDecide = personGuard(options);
+  const access = pageAccess({ ...options, mayDecide });
   const callers = new WeakMap<IncomingMessage, ApiCaller>();
-  const guard = admittingGuard(server, { ...options, access, callers });
+  const guard = admittingGuard(server, { ...options, access, mayDecide, callers });
   const onStreamWarning = (cause: unknown) =>
     onWarning?.(`A stream has ended: ${visible(String(cause), WARNING_LENGTH_MAX)}`);
   const streams = new Streams({ reader, feed, limits, nowMs, onWarning: onStreamWarning });
@@ -79,10 +81,11 @@ function serve(server: Server, options: ServeOptions): Api {
   return { url: options.url, close: () => (closing ??= close()) };
 }
 
-function pageAccess({ pages, url, user, nowMs, system = thisSystem() }: ServeOptions) {
+function pageAccess(options: ServeOptions & { readonly mayDecide: PersonGuard }) {
+  const { pages, url, user, nowMs, mayDecide, system = thisSystem() } = options;
   if (pages === undefined) return undefined;
   const port = Number(new URL(url).port);
-  return new PageAccess({ secret: pages.secret, port, user, nowMs, system });
+  return new PageAccess({ secret: pages.secret, port, user, nowMs, system, mayDecide });
 }
 
 /** A connection that has shown who it is counts as known. */
@@ -90,11 +93,12 @@ function admittingGuard(
   server: Server,
   options: ServeOptions & {
     readonly access: PageAccess | undefined;
+    readonly mayDecide: PersonGuard;
     readonly callers: WeakMap<IncomingMessage, ApiCaller>;
   },
 ): RequestGuard {
-  const { token, origins = [], access, gate, callers } = options;
-  const check = requestGuard({ token, origins, server, access });
+  const { token, origins = [], access, mayDecide, gate, callers } = options;
+  const check = requestGuard({ token, origins, server, access, mayDecide });
   return (request) => {
     const caller = check(request);
     if (caller === undefined) return undefined;

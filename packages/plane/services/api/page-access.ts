@@ -13,6 +13,7 @@ import { PageSessions } from '../../os/crypto/index.ts';
 import { isOtherUsers, parseJson, type System } from '../../os/index.ts';
 import { type HttpFailure, httpFailure } from './http-failure.ts';
 import { LoginCodes } from './login-codes.ts';
+import type { PersonGuard } from './person-guard.ts';
 
 interface PageAccessOptions {
   readonly secret: string;
@@ -20,6 +21,7 @@ interface PageAccessOptions {
   readonly user: string;
   readonly nowMs: () => number;
   readonly system: System;
+  readonly mayDecide: PersonGuard;
 }
 
 type PageSession = Infer<typeof LEDGER_SESSION>;
@@ -56,7 +58,9 @@ export class PageAccess {
     // The code is used up in any case: somebody else has seen it.
     const role = this.#codes.redeem(code);
     if (role === undefined || this.#isForeign(socket)) return httpFailure(401, 'SUB_API_LOGIN');
-    const { user, nowMs } = this.#options;
+    const { user, nowMs, mayDecide } = this.#options;
+    const inside = mayDecide(socket);
+    if (inside !== undefined) return inside;
     const session: PageSession = { role, user, expires_at_ms: nowMs() + SESSION_MS };
     return this.#sessions.begin(JSON.stringify(session), { ...PLAIN, maxAgeMs: SESSION_MS });
   }

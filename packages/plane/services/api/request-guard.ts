@@ -12,11 +12,13 @@ import {
 import { bearerToken, type LoopbackGuardOptions, loopbackGuard } from '../../os/index.ts';
 import { type HttpFailure, httpFailure } from './http-failure.ts';
 import type { PageAccess } from './page-access.ts';
+import type { PersonGuard } from './person-guard.ts';
 import { bodyFailure, type ExpectedBody, pathFailure } from './read-request.ts';
 
 interface GuardOptions
   extends Required<Pick<LoopbackGuardOptions, 'token' | 'server' | 'origins'>> {
   readonly access: PageAccess | undefined;
+  readonly mayDecide: PersonGuard;
 }
 
 export interface ApiCaller {
@@ -40,7 +42,7 @@ const REFUSALS = {
   },
 };
 
-export function requestGuard({ access, ...options }: GuardOptions): RequestGuard {
+export function requestGuard({ access, mayDecide, ...options }: GuardOptions): RequestGuard {
   const check = loopbackGuard({ ...options, credential });
   return (request) => {
     const failed = check(request);
@@ -48,7 +50,9 @@ export function requestGuard({ access, ...options }: GuardOptions): RequestGuard
     const caller = failed === undefined ? OWNER : pageCaller(request, access);
     const endpoint = postEndpoint(request);
     if (caller === undefined && endpoint?.access !== 'anyone') return REFUSALS.token;
-    return roleFailure(caller, request, endpoint) ?? targetFailure(request, endpoint) ?? caller;
+    const failure = roleFailure(caller, request, endpoint) ?? targetFailure(request, endpoint);
+    if (failure !== undefined || !isDecision(request, endpoint)) return failure ?? caller;
+    return mayDecide(request.socket) ?? caller;
   };
 }
 
@@ -127,6 +131,12 @@ function roleFailure(
     return httpFailure(403, 'SUB_API_ROLE');
   if (endpoint?.access === 'viewer' || caller?.role === 'owner') return undefined;
   return httpFailure(403, 'SUB_API_ROLE');
+}
+
+/** What only a person may ask for. A login is looked at when its code is used up. */
+function isDecision({ method }: IncomingMessage, endpoint: PostEndpoint | undefined): boolean {
+  const { access } = endpoint ?? {};
+  return method !== 'GET' && (access === undefined || access === 'token');
 }
 
 function targetFailure(

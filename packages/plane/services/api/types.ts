@@ -98,6 +98,8 @@ export interface ApiOptions {
   readonly onRequest?: () => void;
   /** The page and its sessions. Without it, the token alone lets in. */
   readonly pages?: PagesOptions | undefined;
+  /** The folder of agent files, by which processes of governed runs are known. Without it, nobody is taken for one. */
+  readonly runDir?: string | undefined;
   /** Of this system, whom the daemon belongs to. */
   readonly user: string;
   /** 32 to 512 letters, digits, `-`, `.`, `_`, `~`. */

@@ -56,6 +56,7 @@ export async function openHttp(options: HttpOptions): Promise<Http> {
       callbacks,
       workbench: lazyWorkbench(options),
       pages: pages === undefined ? undefined : { folder: pages, secret: memory.secret },
+      runDir: home.paths.run,
       user: thisSystem().userName() ?? 'unknown',
       token,
       host: address.host,

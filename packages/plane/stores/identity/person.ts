@@ -41,14 +41,8 @@ export function personFailure(options: PersonOptions): Failure | undefined {
   const chain = ancestry(system);
   if (chain === undefined) return untraced('the system does not tell which processes are above it');
   for (const info of chain.slice(1)) {
-    const { pid } = info;
-    const host = hostCommand(info);
-    if (host !== undefined) return inside(`the process ${pid} above it is \`sub ${host}\``);
-    const isAgent = existsSync(join(runDir, agentFileName(info))) && !isInteractiveShell(info);
-    if (isAgent) return inside(`the process ${pid} above it is an agent with governed servers`);
-    const told = processEnvironment(pid, system);
-    const its = MARKS.find((name) => (told[name] ?? '') !== '');
-    if (its !== undefined) return inside(`the process ${pid} above it has ${its}`);
+    const sign = signOfRun(info, options);
+    if (sign !== undefined) return inside(`the process ${info.pid} above it ${sign}`);
   }
   if (system.platform !== 'linux') return undefined;
   const orphan = orphanProblem(belowInit(chain), options);
@@ -57,6 +51,20 @@ export function personFailure(options: PersonOptions): Failure | undefined {
     'a run of another container is on record, whose processes cannot be seen from here',
     'Run it in that container, in a terminal of your own. If that container is gone, remove the files `agent-*` from the folder `run` of SUB_HOME.',
   );
+}
+
+/** What shows that a process belongs to a governed run, beside what is above it: `is …` or `has …`. */
+export function signOfRun(
+  info: ProcessInfo,
+  { runDir, system }: Pick<PersonOptions, 'runDir' | 'system'>,
+): string | undefined {
+  const host = hostCommand(info);
+  if (host !== undefined) return `is \`sub ${host}\``;
+  const isAgent = existsSync(join(runDir, agentFileName(info))) && !isInteractiveShell(info);
+  if (isAgent) return 'is an agent with governed servers';
+  const told = processEnvironment(info.pid, system);
+  const mark = MARKS.find((name) => (told[name] ?? '') !== '');
+  return mark === undefined ? undefined : `has ${mark}`;
 }
 
 /** The command was started by a governed agent, or by something that the agent has started. */
