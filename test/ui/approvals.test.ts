@@ -68,6 +68,9 @@ test('a held call is decided on the page, and the agent goes on', async () => {
   expect(await seriousFindings(page)).toEqual([]);
   await other.page.getByText('This page may only look.').waitFor();
   expect(await button(other.page, 'Approve').count()).toBe(0);
+  const third = await openPage(browser);
+  await home.open(third.page, 'live');
+  await third.page.getByRole('row', { name: /ask files\/echo/ }).waitFor();
 
   // By keys alone, with a step to confirm; what was decided can be seen in another tab.
   await page.keyboard.press('a');

@@ -1,3 +1,5 @@
+import { useQuery } from '@tanstack/react-query';
+import { asked } from '../../api/ledger.ts';
 import { durationText } from '../../parts/amounts.ts';
 import type { TableColumn } from '../../parts/data-table.tsx';
 import { DecisionMark } from '../../parts/decision-mark.tsx';
@@ -13,10 +15,15 @@ function shownId(id: string): string {
   return UUID.test(id) ? id.slice(-ID_SHOWN) : foldedLine(id, 24);
 }
 
-function Decision({ decision, would }: LiveCall) {
+function Decision(call: LiveCall) {
+  const { decision, would, status } = call;
   return (
     <span className="inline-flex gap-1">
-      <DecisionMark decision={decision} />
+      {decision === null && status === null ? (
+        <OpenDecision {...call} />
+      ) : (
+        <DecisionMark decision={decision} />
+      )}
       {would !== null && (
         <span className="text-dim" title="What an enforcing policy would have done">
           (<DecisionMark decision={would} isWord={false} />)
@@ -24,6 +31,15 @@ function Decision({ decision, would }: LiveCall) {
       )}
     </span>
   );
+}
+
+/** A call without a decision is on its way, or waits for a person. */
+function OpenDecision({ runId, callId }: LiveCall) {
+  const { data } = useQuery(asked('approvals', { query: { state: 'pending' } }));
+  const isAsked = data?.rows.some(
+    ({ request: { call } }) => call.run_id === runId && call.call_id === callId,
+  );
+  return <DecisionMark decision={isAsked === true ? 'ASK' : null} />;
 }
 
 function Status({ decision, status }: LiveCall) {
