@@ -6,6 +6,7 @@ import { rangeOf } from './ranges.ts';
 test.each([
   ['', {}, 'sub query --since 24h'],
   ['tool:git_* decision:refused', { since: 'all' }, "sub query --tool 'git_*' --decision REFUSED"],
+  ['it\u001b[201~', {}, 'sub query --text TEXT --since 24h'],
   ["since:2h it's", {}, String.raw`sub query --since 2h --text 'it'\''s'`],
   [
     '',

@@ -10,6 +10,7 @@ import { EditDiff } from '../../parts/edit-diff.tsx';
 import { FailureText } from '../../parts/failure-text.tsx';
 import { JsonTree } from '../../parts/json-tree.tsx';
 import { plainText } from '../../parts/plain-text.ts';
+import { shellWord } from '../../parts/shell-word.ts';
 import { Ago, Fact, FactList, Value } from '../../parts/texts.tsx';
 import { ApprovalState } from './approval-state.tsx';
 import { DecideBar } from './decide-bar.tsx';
@@ -37,7 +38,7 @@ export function ApprovalDetail({ id, next }: DetailProps) {
           <Head approval={data} />
           <Asker approval={data} />
           <Arguments approval={data} />
-          <CommandLine command={`sub approvals show ${id}`} />
+          <CommandLine command={`sub approvals show ${shellWord(id, 'ID')}`} />
         </div>
       </div>
       <DecideBar approval={data} next={next} />

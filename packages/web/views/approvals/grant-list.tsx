@@ -10,6 +10,7 @@ import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { FailureText } from '../../parts/failure-text.tsx';
 import { GrantWords } from '../../parts/grant-words.tsx';
 import { plainText } from '../../parts/plain-text.ts';
+import { shellWord } from '../../parts/shell-word.ts';
 import { SplitView } from '../../parts/split-view.tsx';
 import { Ago, Fact, FactList, Value } from '../../parts/texts.tsx';
 import { useAskAgain, useGrants } from './use-approvals.ts';
@@ -119,7 +120,7 @@ function GrantDetail({ row }: { readonly row: ApiGrant }) {
               </Link>
             </Fact>
           </FactList>
-          <CommandLine command={`sub grants revoke ${grant.id}`} />
+          <CommandLine command={`sub grants revoke ${shellWord(grant.id, 'ID')}`} />
         </div>
       </div>
       {state === 'active' && <RevokeBar id={grant.id} />}

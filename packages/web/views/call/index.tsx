@@ -10,6 +10,7 @@ import { CommandLine } from '../../parts/buttons.tsx';
 import { DecisionMark } from '../../parts/decision-mark.tsx';
 import { FailureText } from '../../parts/failure-text.tsx';
 import { plainLine, plainText } from '../../parts/plain-text.ts';
+import { shellWord } from '../../parts/shell-word.ts';
 import { Ago, Fact, FactList, Value } from '../../parts/texts.tsx';
 import { CallApprovals, CallHint, CallLinks, CallRules } from './call-decision.tsx';
 import { CallEvents } from './call-events.tsx';
@@ -71,7 +72,9 @@ function CallHead({ record }: { readonly record: ApiCallRecord }) {
         <span className="text-dim">Why? </span>
         {plainText(why)}
       </p>
-      <CommandLine command={`sub show ${call.call_id} --run ${call.run_id}`} />
+      <CommandLine
+        command={`sub show ${shellWord(call.call_id, 'CALL')} --run ${shellWord(call.run_id, 'RUN')}`}
+      />
       <CallFacts record={record} />
     </header>
   );

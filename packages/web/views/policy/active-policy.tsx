@@ -6,6 +6,7 @@ import { countText } from '../../parts/amounts.ts';
 import { CommandLine } from '../../parts/buttons.tsx';
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { plainLine } from '../../parts/plain-text.ts';
+import { shellWord } from '../../parts/shell-word.ts';
 import { Ago, Value } from '../../parts/texts.tsx';
 
 type PolicyRule = ApiPolicyActive['rules'][number];
@@ -22,7 +23,13 @@ export function ActivePolicy({ active }: { readonly active: ApiPolicyActive }) {
           Hits since <Ago atMs={active.hits_from_ms} />
         </p>
         <div className="border-t border-line p-2">
-          <CommandLine command={`sub policy lint ${active.path ?? ''}`.trim()} />
+          <CommandLine
+            command={
+              active.path === null
+                ? 'sub policy lint'
+                : `sub policy lint ${shellWord(active.path, 'FILE')}`
+            }
+          />
         </div>
       </div>
     </div>

@@ -11,6 +11,7 @@ import { useNow } from '../../parts/clock.ts';
 import { DataTable } from '../../parts/data-table.tsx';
 import { FailureText } from '../../parts/failure-text.tsx';
 import { runEndMs, runStartMs } from '../../parts/run-status.tsx';
+import { shellWord } from '../../parts/shell-word.ts';
 import { useApprovalWaits } from './approval-waits.ts';
 import { callColumns } from './call-columns.tsx';
 import { type CallBar, callLanes } from './lanes.ts';
@@ -106,7 +107,7 @@ function NoCalls({ run }: { readonly run: ApiRun }) {
   return (
     <EmptyState
       title={run.status === null ? 'No calls yet.' : 'The run made no calls.'}
-      command={`sub show ${run.run_id}`}
+      command={`sub show ${shellWord(run.run_id, 'RUN')}`}
     >
       {run.status === null
         ? 'They stand here as soon as the agent makes one.'

@@ -5,6 +5,7 @@ import { countText, dollarsText, shortCount } from '../../parts/amounts.ts';
 import { CommandLine, CopyButton } from '../../parts/buttons.tsx';
 import { plainLine } from '../../parts/plain-text.ts';
 import { RunDuration, RunStatus, refusedCount, runStartMs } from '../../parts/run-status.tsx';
+import { shellWord } from '../../parts/shell-word.ts';
 import { Ago, Value } from '../../parts/texts.tsx';
 
 export function RunHead({ run }: { readonly run: ApiRun }) {
@@ -24,7 +25,7 @@ export function RunHead({ run }: { readonly run: ApiRun }) {
           <CopyButton text={run_id} label="Copy the id of the run" />
         </span>
         <div className="ml-auto w-72 max-lg:hidden">
-          <CommandLine command={`sub query --run ${run_id}`} />
+          <CommandLine command={`sub query --run ${shellWord(run_id, 'RUN')}`} />
         </div>
       </div>
       {degraded_reason !== null && (

@@ -5,6 +5,7 @@ import { goTo, useAddress } from '../../address/address.ts';
 import { asked } from '../../api/ledger.ts';
 import { plainLine } from '../../parts/plain-text.ts';
 import { isRunStatus, RUN_STATUSES } from '../../parts/run-status.tsx';
+import { shellWord } from '../../parts/shell-word.ts';
 import type { RunsFilter } from './run-rows.ts';
 
 const HOUR_MS = 3_600_000;
@@ -40,13 +41,9 @@ export function useRunsFilter(): {
   const spanMs = Object.hasOwn(SPANS, since) ? SPANS[since]?.ms : undefined;
   const flags = Object.entries({ status, agent, principal: person, since })
     .filter(([, value]) => value !== '')
-    .map(([name, value]) => ` --${name} ${shellWord(value)}`)
+    .map(([name, value]) => ` --${name} ${shellWord(value, name.toUpperCase())}`)
     .join('');
   return { filter, spanMs, isFiltered: NAMES.some((name) => (params[name] ?? '') !== ''), flags };
-}
-
-function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 export function RunsFilters() {

@@ -1,7 +1,7 @@
 // All runs, the newest first: who did what, what was refused, and what it cost.
 import type { ApiRun } from '@subluminal/contracts';
 import { useState } from 'react';
-import { goTo, useAddress } from '../../address/address.ts';
+import { decodePart, goTo, useAddress } from '../../address/address.ts';
 import { Button, CommandLine, EmptyState } from '../../parts/buttons.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import { FailureText } from '../../parts/failure-text.tsx';
@@ -53,7 +53,7 @@ const openRun = ({ run_id }: ApiRun) => goTo({ path: ['runs', run_id] });
 /** Up to two runs to compare, in the address; a third takes the place of the first. */
 function useChosen() {
   const { params } = useAddress();
-  const chosen = (params['compare'] ?? '').split(',').filter(Boolean).map(decodeURIComponent);
+  const chosen = (params['compare'] ?? '').split(',').filter(Boolean).map(decodePart);
   const toggle = (runId: string) => {
     const next = chosen.includes(runId)
       ? chosen.filter((one) => one !== runId)
