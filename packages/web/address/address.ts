@@ -24,7 +24,8 @@ function readAddress(): Address {
   };
 }
 
-function decodePart(part: string): string {
+/** The address may come from anywhere: what is not well-formed stands for itself. */
+export function decodePart(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {

@@ -1,6 +1,6 @@
 // The panel at the right. It has its own address, and Escape closes it.
 import { Suspense, useEffect, useRef } from 'react';
-import { goTo, useAddress } from '../address/address.ts';
+import { decodePart, goTo, useAddress } from '../address/address.ts';
 import { IconButton } from '../parts/buttons.tsx';
 import { CloseIcon } from '../parts/icons.tsx';
 import { useShortcut } from '../parts/shortcuts.ts';
@@ -9,7 +9,7 @@ import { PANELS } from './panels.ts';
 
 export function Panel() {
   const { params } = useAddress();
-  const [kind = '', ...ids] = (params['panel'] ?? '').split('/').map(decodeURIComponent);
+  const [kind = '', ...ids] = (params['panel'] ?? '').split('/').map(decodePart);
   const Content = Object.hasOwn(PANELS, kind) ? PANELS[kind] : undefined;
   return Content === undefined ? null : (
     <OpenPanel name={params['panel'] ?? ''}>
