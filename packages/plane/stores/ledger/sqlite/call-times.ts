@@ -10,11 +10,10 @@ import type {
 import { decided } from './call-conditions.ts';
 import type { Connection } from './connection.ts';
 import { integerCell, integerOrNull, where } from './rows.ts';
-import { byId, type Search, searchFor, searchWindow } from './search.ts';
+import type { Search } from './scan-calls.ts';
+import { byId, searchFor, searchTexts } from './search.ts';
 
 const BUCKETS_MAX = 1_000;
-/** A histogram wants all that fit, and waits for them: fewer than a page may read. */
-const READ_CALLS_MAX = 5_000;
 /** What is bound comes as a floating-point number. */
 const BUCKET = '(c.created_at - CAST(? AS INTEGER)) / CAST(? AS INTEGER) AS bucket';
 
@@ -78,14 +77,8 @@ async function fitting(
         : searchFor(connection, { ...filter, decision });
     return { searchBy, end: undefined };
   }
-  const window = searchWindow(connection, searchFor(connection, filter), text);
-  if (path === undefined && args === undefined) {
-    return { searchBy: (decision) => narrowed(window, decision), end: window.last };
-  }
-  const { searchArgs } = await import('./search-args.ts');
-  const limit = Number.POSITIVE_INFINITY;
-  const asked = { filter, limit, readMax: READ_CALLS_MAX };
-  const { ids, next = window.last } = searchArgs(connection, window, asked);
+  const asked = { filter, limit: Number.POSITIVE_INFINITY };
+  const { ids, next } = await searchTexts(connection, searchFor(connection, filter), asked);
   return { searchBy: (decision) => narrowed(byId(ids), decision), end: next };
 }
 

@@ -8,28 +8,15 @@ import { type CallFilter, likePattern, type PathFilter, type Position } from '..
 import { FLAGS } from '../store/tables.ts';
 import type { Connection } from './connection.ts';
 import type { SqlRow } from './load.ts';
-import { type Condition, integerCell, integerOrNull, textOrNull, where } from './rows.ts';
-import type { Search } from './search.ts';
+import { type Condition, integerOrNull, textOrNull, where } from './rows.ts';
+import { NEWEST_FIRST, placeOf, type Search, scanCalls } from './scan-calls.ts';
+import type { FoundCalls, TextSearch } from './search.ts';
 
-interface SearchArgsOptions {
-  readonly filter: CallFilter;
-  /** How many calls are wanted. */
-  readonly limit: number;
-  /** How many are read at most. */
-  readonly readMax?: number;
+interface SearchArgsOptions extends TextSearch {
+  /** What else texts must hold. */
+  readonly texts: readonly Condition[];
 }
 
-interface FoundCalls {
-  readonly ids: readonly number[];
-  /** Where to go on, unless all calls of the window were looked at. */
-  readonly next?: Position;
-  readonly unseen: number;
-}
-
-/** Previews are up to 16 KB each, so few of them are in memory at a time. */
-const CHUNK_CALLS = 500;
-/** How many calls one page reads at most. */
-const READ_CALLS_MAX = 20_000;
 /** JSON may spell any letter as `\u002e`. */
 const IS_SPELLED = String.raw`instr(p.args_preview, '\u') > 0`;
 /** A URI may spell it as `%2e`. */
@@ -44,37 +31,31 @@ const IS_RUN_ANYWHERE = "ifnull(r.metadata_json, '') NOT LIKE '%\"repo_path\"%'"
 const ESCAPED = /["\\/\p{Cc}]/u;
 const PATTERN_MAX = 200;
 
-export function searchArgs(
+export async function searchArgs(
   connection: Connection,
-  { access, conditions }: Search,
-  { filter, limit, readMax = READ_CALLS_MAX }: SearchArgsOptions,
-): FoundCalls {
+  search: Search,
+  { filter, limit, texts }: SearchArgsOptions,
+): Promise<FoundCalls> {
   const fits = testOf(filter);
-  const ids: number[] = [];
+  const found: Position[] = [];
   let unseen = 0;
-  let after: Position | undefined;
-  for (let read = 0; read < readMax; read += CHUNK_CALLS) {
-    const { sql: matching, values } = where([
-      ...conditions,
-      ["c.kind = 'tool_call'"],
-      ['(c.created_at, c.id) < (?, ?)', after?.atMs, after && Number(after.id)],
-      ...mayFit(filter),
-    ]);
+  const sieve: readonly Condition[] = [...texts, ["c.kind = 'tool_call'"], ...mayFit(filter)];
+  const look = ({ access, conditions }: Search) => {
+    const { sql: matching, values } = where([...conditions, ...sieve]);
     const sql = `SELECT c.id, c.created_at, p.args_preview, p.redaction_flags, r.metadata_json
       FROM tool_calls c ${access}
       LEFT JOIN previews p ON p.id = c.id LEFT JOIN runs r ON r.run_id = c.run_id
-      WHERE ${matching} ORDER BY c.created_at DESC, c.id DESC LIMIT ?`;
-    const rows = connection.all(sql, ...values, CHUNK_CALLS);
-    for (const row of rows) {
-      const id = integerCell(row, 'id');
-      after = { atMs: integerCell(row, 'created_at'), id: String(id) };
-      if (fits(row)) ids.push(id);
+      WHERE ${matching} ${NEWEST_FIRST}`;
+    for (const row of connection.all(sql, ...values)) {
+      if (fits(row)) found.push(placeOf(row));
       else if (isCut(row)) unseen++;
-      if (ids.length === limit) return { ids, next: after, unseen };
+      if (found.length === limit) return true;
     }
-    if (rows.length < CHUNK_CALLS) return { ids, unseen };
-  }
-  return { ids, unseen, ...(after && { next: after }) };
+    return false;
+  };
+  const next = await scanCalls(connection, search, { look });
+  const ids = found.map(({ id }) => Number(id));
+  return { ids, unseen, next: found.length === limit ? found.at(-1) : next };
 }
 
 /** Conditions that every call meets which may fit. */

@@ -30,16 +30,7 @@ import {
   textsOf,
   where,
 } from './rows.ts';
-
-/** How many calls one page of a search in texts or arguments looks at. */
-const WINDOW_CALLS = 50_000;
-
-export interface Search {
-  /** Which index SQLite has to use. */
-  readonly access: string;
-  readonly conditions: readonly Condition[];
-  readonly withArgs?: boolean;
-}
+import { NEWEST_FIRST, placeOf, type Search, scanCalls } from './scan-calls.ts';
 
 const COLUMNS = [
   ...Object.keys(TOOL_CALLS.columns).map((column) => `c.${column}`),
@@ -51,7 +42,6 @@ const COLUMNS = [
 ].join(', ');
 const JOINED = `LEFT JOIN previews p ON p.id = c.id
   LEFT JOIN runs r ON r.run_id = c.run_id`;
-const NEWEST_FIRST = 'ORDER BY c.created_at DESC, c.id DESC';
 const TEXT_COLUMNS = [
   'c.tool_name',
   'c.server_name',
@@ -75,37 +65,56 @@ export async function searchCalls(
   if (text === undefined && path === undefined && args === undefined) {
     return pageOf(select(connection, { ...search, withArgs }, limit), limit, endOf);
   }
-  const window = searchWindow(connection, search, text);
-  const { last } = window;
+  const { ids, next, unseen } = await searchTexts(connection, search, { filter, limit });
+  const rows = select(connection, { ...byId(ids), withArgs }, limit);
+  const page = { rows, next: next === undefined ? null : cursorOf(next) };
+  return unseen === undefined ? page : { ...page, unseen };
+}
+
+export interface TextSearch {
+  readonly filter: CallFilter;
+  /** How many calls are wanted. */
+  readonly limit: number;
+}
+
+export interface FoundCalls {
+  readonly ids: readonly number[];
+  /** Where to go on, unless all calls were looked at. */
+  readonly next: Position | undefined;
+  /** Of a search in arguments. */
+  readonly unseen?: number;
+}
+
+/** The calls whose texts and arguments fit, as far as one search looks. */
+export async function searchTexts(
+  connection: Connection,
+  search: Search,
+  asked: TextSearch,
+): Promise<FoundCalls> {
+  const { text, path, args } = asked.filter;
+  const texts = text === undefined ? [] : [textCondition(text)];
   if (path !== undefined || args !== undefined) {
     const { searchArgs } = await import('./search-args.ts');
-    const { ids, next = last, unseen } = searchArgs(connection, window, { filter, limit });
-    const rows = select(connection, { ...byId(ids), withArgs }, limit);
-    return { rows, next: next === undefined ? null : cursorOf(next), unseen };
+    return searchArgs(connection, search, { ...asked, texts });
   }
-  const page = pageOf(select(connection, { ...window, withArgs }, limit), limit, endOf);
-  return page.next === null && last !== undefined ? { ...page, next: cursorOf(last) } : page;
+  const found: Position[] = [];
+  const look = ({ access, conditions }: Search) => {
+    const { sql: matching, values } = where([...conditions, ...texts]);
+    const sql = `SELECT c.created_at, c.id FROM tool_calls c ${access}
+      LEFT JOIN previews p ON p.id = c.id WHERE ${matching} ${NEWEST_FIRST} LIMIT ?`;
+    const left = Math.min(asked.limit - found.length, Number.MAX_SAFE_INTEGER);
+    for (const row of connection.all(sql, ...values, left)) found.push(placeOf(row));
+    return found.length >= asked.limit;
+  };
+  const next = await scanCalls(connection, search, { look });
+  const isFull = found.length >= asked.limit;
+  return { ids: found.map(({ id }) => Number(id)), next: isFull ? found.at(-1) : next };
 }
 
 /** What indexes and columns can tell. */
 export function searchFor(connection: Connection, filter: CallFilter, after?: Position): Search {
   const conditions = [...conditionsOf(filter, after), ...namedConditions(connection, filter)];
   return { access: accessFor(connection, filter), conditions };
-}
-
-/** The newest calls that one search in texts or arguments looks at; `last` unless they are all. */
-export function searchWindow(
-  connection: Connection,
-  { access, conditions }: Search,
-  text: string | undefined,
-): Search & { readonly last: Position | undefined } {
-  const last = windowEnd(connection, { access, conditions });
-  const inWindow: readonly Condition[] = [
-    ...conditions,
-    ['(c.created_at, c.id) >= (?, ?)', last?.atMs, last && Number(last.id)],
-    ...(text === undefined ? [] : [textCondition(text)]),
-  ];
-  return { access, conditions: inWindow, last };
 }
 
 export function byId(ids: readonly number[]): Search {
@@ -134,15 +143,6 @@ function select(
   const sql = `SELECT ${columns} FROM tool_calls c ${access} ${JOINED}
     WHERE ${matching} ${NEWEST_FIRST} LIMIT ?`;
   return connection.all(sql, ...values, limit).map(callOf);
-}
-
-/** The last call of the window, or undefined when the window reaches the end. */
-function windowEnd(connection: Connection, { access, conditions }: Search): Position | undefined {
-  const { sql: matching, values } = where(conditions);
-  const sql = `SELECT c.created_at, c.id FROM tool_calls c ${access}
-    WHERE ${matching} ${NEWEST_FIRST} LIMIT 1 OFFSET ?`;
-  const row = connection.get(sql, ...values, WINDOW_CALLS - 1);
-  return row && { atMs: integerCell(row, 'created_at'), id: String(integerCell(row, 'id')) };
 }
 
 export function findCall(
