@@ -72,7 +72,9 @@ async function gather(
   const range = { fromMs: from_ms ?? Date.now() - RANGE_DAYS * DAY_MS, toMs };
   const use = new Map<string, ServerUse[]>();
   for (const one of await store.serverUse(range)) {
-    use.set(one.server_name, [...(use.get(one.server_name) ?? []), one]);
+    const known = use.get(one.server_name);
+    if (known === undefined) use.set(one.server_name, [one]);
+    else known.push(one);
   }
   const opened = openPins(host.home.paths.home);
   const pins = isFailure(opened) ? EMPTY_PINS : opened.store;

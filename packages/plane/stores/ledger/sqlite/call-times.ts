@@ -104,7 +104,8 @@ export function runActivity(
   runIds: readonly string[],
   parts: number,
 ): readonly RunActivity[] {
-  return runIds.flatMap((run_id) => {
+  // The same one a hundred times would be counted a hundred times.
+  return [...new Set(runIds)].flatMap((run_id) => {
     const run = connection.get('SELECT first_at, last_at FROM runs WHERE run_id = ?', run_id);
     if (run === undefined) return [];
     const from_ms = integerCell(run, 'first_at');

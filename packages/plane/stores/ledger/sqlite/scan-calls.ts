@@ -25,7 +25,7 @@ export const NEWEST_FIRST = 'ORDER BY c.created_at DESC, c.id DESC';
 /** How many calls one search looks at, and for how long. */
 const CALLS_MAX = 50_000;
 const SEARCH_MS = 1_000;
-const PIECE_CALLS = { first: 100, max: 1_600 };
+const PIECE_CALLS = { first: 20, max: 1_600 };
 const PIECE_MS = 20;
 
 /** Searches of one connection come one after the other, so that many of them take no more of each turn than one. */

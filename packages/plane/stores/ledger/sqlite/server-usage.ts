@@ -1,5 +1,6 @@
 // What servers were asked, and how they did: totals by tool, series over time, and what shims told of them.
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parseJson } from '../../../os/index.ts';
 import type {
   ServerNotice,
@@ -19,13 +20,18 @@ const REFUSED = "decision <> 'ALLOW'";
 /** An answer that a gate held back is no failure of the server. */
 const FAILED = `status <> 'OK' AND decision = 'ALLOW' AND COALESCE(error_class, '') <> 'policy_block'`;
 const TOOLS_MAX = 20_000;
+/** So many are counted in one go. */
+const TURN_TOOLS = 200;
 
 function rangeOf({ fromMs = 0, toMs = Number.MAX_SAFE_INTEGER }: TimeRange): [number, number] {
   return [fromMs, toMs];
 }
 
 /** By server and tool. Each number comes from the index that has it, and of that only the time asked for is read. */
-export function serverUse(connection: Connection, range: TimeRange): readonly ServerUse[] {
+export async function serverUse(
+  connection: Connection,
+  range: TimeRange,
+): Promise<readonly ServerUse[]> {
   const between = rangeOf(range);
   const counts = (index: string, matching: string) => {
     const sql = `SELECT server_name, tool_name, count(*) AS count FROM tool_calls INDEXED BY ${index}
@@ -38,14 +44,16 @@ export function serverUse(connection: Connection, range: TimeRange): readonly Se
   const totals = `SELECT count(*) AS count, max(created_at) AS last_at
     FROM tool_calls INDEXED BY calls_server_tool
     WHERE server_name = ? AND tool_name = ? AND ${RANGE}`;
-  return calledTools(connection).flatMap(({ server_name, tool_name, key }) => {
+  const used: ServerUse[] = [];
+  for await (const { server_name, tool_name, key } of calledTools(connection)) {
     const row = connection.one(totals, server_name, tool_name, ...between);
     const lastMs = integerOrNull(row, 'last_at');
-    if (lastMs === null) return [];
+    if (lastMs === null) continue;
     const calls = integerCell(row, 'count');
     const others = { refused: refused.get(key) ?? 0, errors: failed.get(key) ?? 0 };
-    return [{ server_name, tool_name, calls, ...others, last_call_at_ms: lastMs }];
-  });
+    used.push({ server_name, tool_name, calls, ...others, last_call_at_ms: lastMs });
+  }
+  return used;
 }
 
 function toolOf(row: SqlRow) {
@@ -54,22 +62,24 @@ function toolOf(row: SqlRow) {
   return { server_name, tool_name, key: JSON.stringify([server_name, tool_name]), row };
 }
 
-/** Every tool of the ledger. Jumps from name to name by the index: it takes no longer with more calls. */
-function calledTools(connection: Connection): readonly ReturnType<typeof toolOf>[] {
+/**
+ * Every tool of the ledger. Jumps from name to name by the index: it takes no longer with more calls. An agent may have
+ * made up thousands of names, so others get their turn between.
+ */
+async function* calledTools(connection: Connection) {
   const first = 'SELECT server_name, tool_name FROM tool_calls INDEXED BY calls_server_tool WHERE';
   // Two questions: SQLite reads all calls of a tool to get behind a pair of names.
   const tool = `${first} server_name = ? AND tool_name > ? ORDER BY tool_name LIMIT 1`;
   const server = `${first} server_name > ? ORDER BY server_name, tool_name LIMIT 1`;
-  const tools: ReturnType<typeof toolOf>[] = [];
   // Turns have no server.
   let row = connection.get(server, '');
-  while (row !== undefined && tools.length < TOOLS_MAX) {
+  for (let count = 1; row !== undefined && count <= TOOLS_MAX; count++) {
     const found = toolOf(row);
-    tools.push(found);
+    yield found;
+    if (count % TURN_TOOLS === 0) await nextTurn();
     const { server_name, tool_name } = found;
     row = connection.get(tool, server_name, tool_name) ?? connection.get(server, server_name);
   }
-  return tools;
 }
 
 /** The risk classes of the last call of a tool. */

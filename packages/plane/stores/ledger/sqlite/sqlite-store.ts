@@ -139,7 +139,7 @@ function readerOf(reader: Connection, migrations: readonly string[]) {
       runActivity(reader, runIds, parts),
     size: async () => sizeOf(reader),
     run: async (runId: string) => findRun(reader, runId),
-    serverUse: async (range: TimeRange) => serverUse(reader, range),
+    serverUse: (range: TimeRange) => serverUse(reader, range),
     serverClients: async (range: TimeRange) => serverClients(reader, range),
     serverSeries: async (query: ServerSeriesQuery) => serverSeries(reader, query),
     serverNotices: async (query: ServerNoticesQuery) => serverNotices(reader, query),

@@ -180,7 +180,7 @@ export function timeSuite(openStore: OpenStore): void {
 
   it('draws the activity of the runs that it knows, as they are asked for', async () => {
     const ledger = await filled();
-    const rows = await ledger.store.activity(['run-2', 'nobody', 'run-0'], 4);
+    const rows = await ledger.store.activity(['run-2', 'nobody', 'run-0', 'run-2'], 4);
     expect(rows).toEqual([
       {
         run_id: 'run-2',
