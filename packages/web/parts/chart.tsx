@@ -23,6 +23,7 @@ interface ChartProps {
 }
 
 const MS = 1_000;
+const ROOM_ABOVE = 1.1;
 
 /** Drawn anew when the colours change. */
 export function Chart(props: ChartProps) {
@@ -49,6 +50,7 @@ function Drawing({ label, atMs, series, height = 160, valueText }: ChartProps) {
         height,
         cursor: { y: false },
         legend: { show: false },
+        scales: { y: { range: (_plot, _lowest, highest) => [0, (highest || 1) * ROOM_ABOVE] } },
         axes: [axis, { ...axis, size: 64, values: (_, ticks) => ticks.map(valueText) }],
         series: [
           {},
@@ -56,12 +58,12 @@ function Drawing({ label, atMs, series, height = 160, valueText }: ChartProps) {
             label: name,
             stroke: color(token),
             width: 1.5,
-            points: { show: () => false, size: 4, filter: loneValues },
+            points: { show: () => false, size: 5, fill: color(token), filter: loneValues },
             ...(kind === 'bars' && bars && { paths: bars, fill: color(token) }),
           })),
         ],
       },
-      [atMs.map((at) => at / MS), ...series.map(({ values }) => [...values])],
+      [atMs.map((at) => at / MS), ...series.map(drawnValues)],
       element,
     );
     const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }));
@@ -94,4 +96,9 @@ function loneValues(plot: uPlot, at: number): number[] | null {
     (index) => isThere(index) && !isThere(index - 1) && !isThere(index + 1),
   );
   return plot.series[at]?.fill === undefined && lone.length > 0 ? lone : null;
+}
+
+/** A bar of nothing would still have an outline. */
+function drawnValues({ values, kind }: Series): (number | null)[] {
+  return values.map((value) => (kind === 'bars' && value === 0 ? null : value));
 }

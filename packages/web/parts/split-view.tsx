@@ -20,7 +20,7 @@ export function SplitView({ list, detail, label, back, isListWide = false }: Spl
   return (
     <div className="flex min-h-0 flex-1">
       <div
-        className={`shrink-0 border-r border-line max-md:w-full max-md:border-r-0 ${isAlone ? 'w-full' : 'w-[400px] max-lg:w-[320px]'} ${isChosen ? 'max-md:hidden' : ''}`}
+        className={`shrink-0 border-line max-md:w-full ${isAlone ? 'w-full' : 'w-[400px] border-r max-lg:w-[320px] max-md:border-r-0'} ${isChosen ? 'max-md:hidden' : ''}`}
       >
         {list}
       </div>

@@ -38,7 +38,10 @@ export function PruneSection({ job, retention, onChange }: PruneProps) {
     setCounted(olderMs);
     prune.mutate({ olderMs, isDry: true });
   };
-  const isCounted = counted !== undefined && job?.dry_run === true && job.state === 'done';
+  // What was counted is told to whoever asked, and kept by nobody.
+  const countJob = counted !== undefined && prune.data?.dry_run === true ? prune.data : undefined;
+  const shown = countJob ?? job;
+  const isCounted = countJob?.state === 'done' && countJob.steps.some(({ runs }) => runs > 0);
   return (
     <section aria-label="Prune" className="flex flex-col gap-2">
       <h2 className="text-14">Prune</h2>
@@ -52,16 +55,21 @@ export function PruneSection({ job, retention, onChange }: PruneProps) {
             setCounted(undefined);
           }}
         />
+      </div>
+      <div className="flex gap-2">
         <Button
-          disabled={!may || isWrong || isRunning}
+          disabled={!may || isWrong || isRunning || prune.isPending}
           title={may ? undefined : 'A viewer may only look.'}
+          className="max-md:h-11"
           onClick={look}
         >
           Count
         </Button>
         <Button
           look="danger"
-          disabled={!may || !isCounted || isRunning}
+          disabled={!may || !isCounted || isRunning || prune.isPending}
+          title={isCounted ? undefined : 'Count first.'}
+          className="max-md:h-11"
           onClick={() => {
             if (counted !== undefined) prune.mutate({ olderMs: counted, isDry: false });
             setCounted(undefined);
@@ -71,8 +79,8 @@ export function PruneSection({ job, retention, onChange }: PruneProps) {
         </Button>
       </div>
       {prune.error !== null && <FailureText cause={prune.error} />}
-      {job !== null && <JobProgress job={job} />}
-      {job !== null && <Steps job={job} />}
+      {shown !== null && <JobProgress job={shown} />}
+      {shown !== null && <Steps job={shown} />}
       <CommandLine
         command={`sub ledger prune --older-than ${isWrong ? DAYS.fallback : count}d${isPreviews ? ' --previews-only' : ''} --dry-run`}
       />
@@ -129,14 +137,16 @@ function RetentionLine({ retention }: { readonly retention: NonNullable<ApiLedge
 
 function Steps({ job }: { readonly job: ApiPruneJob }) {
   return (
-    <ul role="status">
-      {job.steps.map(({ what, runs }) => (
-        <li key={what}>
-          {what === 'all' ? '' : 'Arguments and results of '}
-          {countText(runs)} {runs === 1 ? 'run' : 'runs'}{' '}
-          {job.dry_run ? 'would be removed' : 'removed'}
-        </li>
-      ))}
-    </ul>
+    <div role="status">
+      <ul>
+        {job.steps.map(({ what, runs }) => (
+          <li key={what}>
+            {what === 'all' ? '' : 'Arguments and results of '}
+            {countText(runs)} {runs === 1 ? 'run' : 'runs'}{' '}
+            {job.dry_run ? 'would be removed' : 'removed'}
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }

@@ -33,11 +33,17 @@ export function VerifySection({ job, onChange }: VerifyProps) {
           look="primary"
           disabled={!may || isRunning}
           title={title}
+          className="max-md:h-11"
           onClick={() => start.mutate(false)}
         >
           Verify all
         </Button>
-        <Button disabled={!may || isRunning} title={title} onClick={() => start.mutate(true)}>
+        <Button
+          disabled={!may || isRunning}
+          title={title}
+          className="max-md:h-11"
+          onClick={() => start.mutate(true)}
+        >
           Quick check
         </Button>
       </div>
