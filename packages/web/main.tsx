@@ -2,6 +2,7 @@
 import { QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query';
 import { StrictMode, useState } from 'react';
 import { createRoot } from 'react-dom/client';
+import { useStreamState } from './api/live-signal.ts';
 import { ApiFailure } from './api/request.ts';
 import { askSession, SessionContext } from './api/session.ts';
 import { hasLinkCode, LinkLogin, LoginHelp } from './app/login.tsx';
@@ -10,6 +11,7 @@ import { useTheme } from './parts/theme.ts';
 import './style/base.css';
 
 const RETRIES_MAX = 2;
+const AGAIN_MS = 3_000;
 const client = new QueryClient({
   defaultOptions: {
     queries: {
@@ -30,8 +32,15 @@ function App() {
 }
 
 function Page() {
-  const session = useQuery({ queryKey: ['session'], queryFn: ({ signal }) => askSession(signal) });
-  if (session.data !== undefined) {
+  const isLost = useStreamState() === 'lost';
+  const session = useQuery({
+    queryKey: ['session'],
+    queryFn: ({ signal }) => askSession(signal),
+    // A server that is gone comes back by itself; a session that has ended does not.
+    refetchInterval: isLost ? AGAIN_MS : false,
+  });
+  const isOver = session.error instanceof ApiFailure && session.error.status === 401;
+  if (session.data !== undefined && !isOver) {
     return (
       <SessionContext value={session.data}>
         <Shell />

@@ -17,35 +17,36 @@ export class PageHome {
   readonly folder: string;
   /** For commands that shall use the same home. */
   readonly env: { readonly [name: string]: string };
-  readonly #daemon: ChildProcess;
-  readonly #served: ServedAt;
+  #daemon: ChildProcess | undefined;
+  #served: ServedAt = { url: '', token: '' };
 
-  private constructor(folder: string, daemon: ChildProcess, served: ServedAt) {
+  private constructor(folder: string) {
     this.folder = folder;
     this.env = environmentOf(folder);
-    this.#daemon = daemon;
-    this.#served = served;
   }
 
   /** `prepare` may put files into the home before the daemon starts. */
   static async start(prepare: (folder: string) => void = () => undefined): Promise<PageHome> {
     ensureBuilt();
     const folder = mkdtempSync(join(tmpdir(), 'sub-page-'));
-    const run = join(folder, '.subluminal', 'run');
-    mkdirSync(run, { recursive: true, mode: 0o700 });
+    mkdirSync(join(folder, '.subluminal', 'run'), { recursive: true, mode: 0o700 });
     prepare(folder);
-    const daemon = startSub(['ledgerd', '--foreground'], {
-      cwd: folder,
-      env: environmentOf(folder),
-    });
+    const home = new PageHome(folder);
+    await home.startDaemon();
+    return home;
+  }
+
+  async startDaemon(): Promise<void> {
+    const run = join(this.folder, '.subluminal', 'run');
+    const daemon = startSub(['ledgerd', '--foreground'], { cwd: this.folder, env: this.env });
+    this.#daemon = daemon;
     const said = ended(daemon);
     const file = join(run, 'ledger.json');
     await Promise.race([
       appears(run, file),
       said.then(({ stderr }) => Promise.reject(new Error(`the daemon has ended: ${stderr}`))),
     ]);
-    const served = JSON.parse(readFileSync(file, 'utf8')) as ServedAt;
-    return new PageHome(folder, daemon, served);
+    this.#served = JSON.parse(readFileSync(file, 'utf8')) as ServedAt;
   }
 
   get url(): string {
@@ -91,9 +92,14 @@ export class PageHome {
     await page.getByRole('navigation', { name: 'Views' }).waitFor();
   }
 
+  async stopDaemon(): Promise<void> {
+    const daemon = this.#daemon;
+    const gone = new Promise((resolve) => daemon?.once('close', resolve));
+    if (daemon?.exitCode === null && daemon.kill('SIGTERM')) await gone;
+  }
+
   async stop(): Promise<void> {
-    const gone = new Promise((resolve) => this.#daemon.once('close', resolve));
-    if (this.#daemon.exitCode === null && this.#daemon.kill('SIGTERM')) await gone;
+    await this.stopDaemon();
     rmSync(this.folder, { recursive: true, force: true });
   }
 }

@@ -59,6 +59,20 @@ describe('the page', () => {
     expect(troubles).toEqual([]);
   });
 
+  test('says that its daemon is gone, and goes on by itself when it is back', async () => {
+    const { page } = await openPage(browser);
+    await home.open(page, 'live');
+    await page.getByText('No calls in this time.').waitFor();
+    await home.stopDaemon();
+    await page.getByText('The daemon does not answer').waitFor();
+    // Its files were not asked for before.
+    await page.getByRole('link', { name: 'Runs' }).click();
+    await page.getByRole('button', { name: 'Reload the page' }).waitFor();
+    await home.startDaemon();
+    await page.getByText('No runs yet.').waitFor();
+    expect(await page.getByText('The daemon does not answer').count()).toBe(0);
+  });
+
   test.each(['light', 'dark'] as const)(
     'has no serious finding of axe in %s',
     async (colorScheme) => {

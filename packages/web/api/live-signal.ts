@@ -18,7 +18,7 @@ export interface Signal {
 export type StreamState = 'connecting' | 'open' | 'lost';
 
 const GATHER_MS = 80;
-const RETRY_MS = { first: 500, max: 10_000 };
+const RETRY_MS = { first: 500, max: 3_000 };
 /** Beyond it, whoever listens asks for everything again. */
 const CALLS_MAX = 200;
 

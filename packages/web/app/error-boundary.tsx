@@ -1,5 +1,5 @@
 import { Component, type ReactNode } from 'react';
-import { FailureText } from '../parts/failure-text.tsx';
+import { BrokenPart } from './connection.tsx';
 
 interface BoundaryProps {
   readonly children: ReactNode;
@@ -17,7 +17,7 @@ export class ErrorBoundary extends Component<BoundaryProps, { readonly cause: un
     return this.state.cause === undefined ? (
       this.props.children
     ) : (
-      <FailureText cause={this.state.cause} />
+      <BrokenPart cause={this.state.cause} />
     );
   }
 }

@@ -5,6 +5,7 @@ import { useSession } from '../api/session.ts';
 import { EmptyState } from '../parts/buttons.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { SHORTCUTS, useShortcut } from '../parts/shortcuts.ts';
+import { LostNotice } from './connection.tsx';
 import { ErrorBoundary } from './error-boundary.tsx';
 import { Panel } from './panel.tsx';
 import { Rail } from './rail.tsx';
@@ -33,6 +34,7 @@ export function Shell() {
           <Content view={view} isHome={path.length === 0} />
         </main>
         <Panel />
+        <LostNotice />
       </div>
       <Keys />
     </div>
