@@ -81,7 +81,7 @@ export function WaitingList() {
 function NothingWaits() {
   return (
     <EmptyState title="No call waits for you." command="sub approvals watch">
-      A call that meets a rule with `effect.ask` waits here until somebody decides or its time is
+      A call that meets a rule of kind `approval` waits here until somebody decides or its time is
       over. In a terminal, the same:
     </EmptyState>
   );

@@ -80,6 +80,13 @@ function CallHead({ record }: { readonly record: ApiCallRecord }) {
   );
 }
 
+/** For its agent a refusal is an error, but not one of the server, which never got the call. */
+function endText({ decision, status, latency_ms }: ApiCallRecord['call']): string {
+  if (decision !== null && decision !== 'ALLOW') return 'refused';
+  const took = latency_ms === null ? '' : ` in ${durationText(latency_ms)}`;
+  return plainLine(status ?? 'not yet').toLowerCase() + took;
+}
+
 function CallFacts({ record }: { readonly record: ApiCallRecord }) {
   const { call, decision } = record;
   return (
@@ -87,10 +94,7 @@ function CallFacts({ record }: { readonly record: ApiCallRecord }) {
       <Fact label="When">
         <Ago atMs={call.created_at_ms} />
       </Fact>
-      <Fact label="Ended">
-        {plainLine(call.status ?? 'not yet').toLowerCase()}
-        {call.latency_ms !== null && ` in ${durationText(call.latency_ms)}`}
-      </Fact>
+      <Fact label="Ended">{endText(call)}</Fact>
       <Fact label="Run">
         <Link to={{ path: ['runs', call.run_id] }} className="text-accent hover:underline">
           <Value text={call.run_id} lengthMax={40} />

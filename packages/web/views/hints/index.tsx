@@ -51,9 +51,9 @@ export function HintsView() {
             onEnd={more}
             empty={
               isLoaded && (
-                <EmptyState title="No hints yet." command="sub policy lint">
+                <EmptyState title="No hints yet." command="sub init">
                   A rule with a hint refuses a call and tells the agent what to do instead. Such
-                  calls are listed here.
+                  calls are listed here. The policy that the command writes has some.
                 </EmptyState>
               )
             }

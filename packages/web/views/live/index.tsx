@@ -56,7 +56,9 @@ export function LiveView() {
           onOpen={open}
           onEnd={list.more}
           scroller={scroller}
-          empty={list.isLoaded && <NoCalls filter={filter} atMs={atMs} />}
+          empty={
+            list.isLoaded && list.cause === undefined && <NoCalls filter={filter} atMs={atMs} />
+          }
         />
       </div>
       {list.isCut && (
@@ -128,20 +130,23 @@ function NoCalls({
 }) {
   const { text, range } = filter;
   const isAll = range.kind === 'since' && range.id === 'all';
-  if (text === '' && isAll && atMs === undefined) {
-    return (
-      <EmptyState title="No calls yet." command="sub run -- claude">
-        Calls of tools and models appear here as they happen, as soon as an agent runs under sub.
-      </EmptyState>
-    );
-  }
   return (
     <>
-      <EmptyState title={atMs === undefined ? 'No call fits.' : 'No call up to this moment.'}>
-        {atMs === undefined
-          ? 'Calls that fit appear here as they happen.'
-          : `The list shows what had begun by ${momentText(atMs).slice(0, 19)}.`}
-      </EmptyState>
+      {text === '' && atMs === undefined ? (
+        <EmptyState
+          title={isAll ? 'No calls yet.' : 'No calls in this time.'}
+          command="sub import --hooks"
+        >
+          Calls of tools and models appear here as they happen. The command puts the servers and
+          tools of your agents behind Subluminal; then work as before.
+        </EmptyState>
+      ) : (
+        <EmptyState title={atMs === undefined ? 'No call fits.' : 'No call up to this moment.'}>
+          {atMs === undefined
+            ? 'Calls that fit appear here as they happen.'
+            : `The list shows what had begun by ${momentText(atMs).slice(0, 19)}.`}
+        </EmptyState>
+      )}
       <div className="flex justify-center gap-2">
         {text !== '' && (
           <Button onClick={() => goTo({ params: { q: '' } })}>Clear the search</Button>

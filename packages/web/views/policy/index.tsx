@@ -99,8 +99,9 @@ function NoPolicy({ active }: { readonly active: ApiPolicyActive }) {
   }
   return (
     <EmptyState title="There is no policy yet." command="sub init">
-      Without one, calls are recorded and nothing is refused. The command writes one that fits your
-      agents; under Edit you can also suggest one from the calls that were seen.
+      Without one, calls are recorded and nothing is refused, unless a run was given a policy of its
+      own with `--policy`. The command writes one for the project it is run in; under Edit you can
+      also suggest one from the calls that were seen.
     </EmptyState>
   );
 }

@@ -87,8 +87,9 @@ function NoRuns({ isFiltered }: { readonly isFiltered: boolean }) {
       Take a part of it out, or ask for a longer time.
     </EmptyState>
   ) : (
-    <EmptyState title="No runs yet." command="sub run -- claude">
-      A run is one job of one agent. Start an agent under `sub`, and it stands here while it works.
+    <EmptyState title="No runs yet." command="sub import --hooks">
+      A run is one job of one agent, listed from its first call on. The command puts the servers and
+      tools of your agents behind Subluminal; then work as before.
     </EmptyState>
   );
 }
