@@ -1,6 +1,6 @@
 // The demo itself: a ledger, a live view, and an agent under governance, each a real `sub`; then
 // what came of it.
-import { existsSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -49,12 +49,16 @@ async function play({ cast, stage, screen, keep }) {
 
 /** Serves the page of the demo's ledger, and says how to open it. */
 async function showPage({ cast, stage, screen }) {
-  const env = { ...stageEnv(stage, 0), SUB_POLICY: POLICY };
+  // A copy: what is tried in the page changes nothing else.
+  copyFileSync(POLICY, join(stage.home, 'policy.yaml'));
+  const env = stageEnv(stage, 0);
   const ledger = cast.start([...SUB, 'ledgerd', '--foreground'], { cwd: stage.workspace, env });
   await isListening(stage, ledger);
   const url = await pageLink(stage, ledger);
   screen.say();
-  screen.say(screen.paint('bold', 'The same in the page, by a link that works once:'));
+  screen.say(
+    screen.paint('bold', 'The same in the page, by a link that works once, within two minutes:'),
+  );
   screen.say(`  ${url}`);
   screen.say('Ctrl-C ends it.');
   return url;
