@@ -243,13 +243,14 @@ const FIXES: { readonly [C in SubCode]?: string } = {
   SUB_LEDGER_QUERY: 'Correct the filter that the message names; start without a cursor.',
   SUB_LEDGER_IO: 'Check the disk, the folder and its permissions.',
   SUB_API_START:
-    'Choose another port, or leave it to the system with port 0; the API listens on 127.0.0.1 or ::1 only.',
+    'Choose another port, or leave it to the system with port 0; the API listens on 127.0.0.1 or [::1] only.',
   SUB_API_HOST: 'Use the address that `sub ledgerd` gives.',
   SUB_API_TOKEN:
     'Send `Authorization: Bearer TOKEN`; a WebSocket may offer the protocols `subluminal.v1, bearer.TOKEN`. For the page, run `sub ui`.',
   SUB_API_LOGIN: 'Run `sub ui` for a new link; it works once, within two minutes.',
   SUB_API_ROLE: 'Log in as the owner: `sub ui`.',
-  SUB_UI_ADDRESS: 'Set `ledger.http` to an address of this machine, and restart the daemon.',
+  SUB_UI_ADDRESS:
+    'Set `ledger.http` to a free address of this machine such as "127.0.0.1:0", run `sub ledgerd --stop`, then `sub ui`.',
   SUB_UI_PAGES: 'Install the package again; in a clone, run `npm run build`.',
   SUB_API_REQUEST:
     'Correct the parameter that the message names; docs/reference/http-api.md lists them.',
