@@ -47,7 +47,7 @@ function OpenPanel({
           <CloseIcon />
         </IconButton>
       </div>
-      <div className="min-h-0 flex-1 overflow-y-auto p-3 pr-10">
+      <div className="min-h-0 flex-1 overflow-y-auto p-3 [&_h2]:pr-8">
         <ErrorBoundary key={name}>
           <Suspense fallback={null}>{children}</Suspense>
         </ErrorBoundary>

@@ -41,6 +41,18 @@ export function dollarsText(micros: number): string {
   return dollars < 0.01 ? `$${dollars.toFixed(4)}` : `$${dollars.toFixed(2)}`;
 }
 
+/** What a turn used; empty where nobody counted. */
+export function usageText(turn: {
+  readonly tokens_in: number | null;
+  readonly tokens_out: number | null;
+  readonly cost_micros: number | null;
+}): string {
+  const { tokens_in, tokens_out, cost_micros } = turn;
+  if (tokens_in === null && tokens_out === null) return '';
+  const cost = cost_micros === null ? '' : `, ${dollarsText(cost_micros)}`;
+  return `${shortCount(tokens_in ?? 0)} tokens in, ${shortCount(tokens_out ?? 0)} out${cost}`;
+}
+
 /** `12 s ago`; what lies ahead is `in 12 s`. */
 export function agoText(atMs: number, nowMs: number): string {
   const distanceMs = Math.abs(nowMs - atMs);

@@ -25,7 +25,7 @@ export const DECISION_FILLS: { readonly [decision in ShownDecision]: string } = 
   TERMINATE_RUN: '--color-terminate',
 };
 
-function isShown(decision: string): decision is ShownDecision {
+export function isShownDecision(decision: string): decision is ShownDecision {
   return Object.hasOwn(DECISION_LOOKS, decision);
 }
 
@@ -37,7 +37,7 @@ interface MarkProps {
 }
 
 export function DecisionMark({ decision, isWord = true }: MarkProps) {
-  const isKnown = decision !== null && isShown(decision);
+  const isKnown = decision !== null && isShownDecision(decision);
   const { shape, word } = isKnown ? DECISION_LOOKS[decision] : { shape: '…', word: 'undecided' };
   const { mark, ink } = isKnown ? COLOURS[decision] : { mark: 'text-dim', ink: 'text-dim' };
   return (

@@ -40,7 +40,7 @@ export function Fact({
   readonly children: ReactNode;
 }) {
   return (
-    <div className="flex min-h-7 items-baseline gap-2 border-b border-line py-1">
+    <div className="flex min-h-7 items-baseline gap-2 border-b border-line py-1 last:border-b-0">
       <dt className="w-28 shrink-0 text-dim">{label}</dt>
       <dd className="min-w-0 flex-1 break-words">{children}</dd>
     </div>

@@ -2,6 +2,7 @@
 import type { ReactNode } from 'react';
 import type { AddressChange } from '../address/address.ts';
 import { Link } from '../address/link.tsx';
+import { CommandLine } from './buttons.tsx';
 
 export interface ViewTab {
   readonly title: string;
@@ -13,10 +14,12 @@ export interface ViewTab {
 interface ViewHeadProps {
   readonly title: string;
   readonly tabs?: readonly ViewTab[];
+  /** What shows the same in a terminal. */
+  readonly command?: string;
   readonly children?: ReactNode;
 }
 
-export function ViewHead({ title, tabs, children }: ViewHeadProps) {
+export function ViewHead({ title, tabs, command, children }: ViewHeadProps) {
   return (
     <header className="flex min-h-10 shrink-0 flex-wrap items-center gap-x-4 border-b border-line px-3">
       <h1 className="text-14 font-semibold">{title}</h1>
@@ -36,6 +39,11 @@ export function ViewHead({ title, tabs, children }: ViewHeadProps) {
         </nav>
       )}
       {children}
+      {command !== undefined && (
+        <div className="ml-auto w-60 max-lg:hidden">
+          <CommandLine command={command} />
+        </div>
+      )}
     </header>
   );
 }

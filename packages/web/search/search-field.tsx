@@ -14,7 +14,7 @@ const INPUT = {
   'aria-label': 'Search calls',
   autoComplete: 'off',
   spellCheck: false,
-  placeholder: 'tool:git_* decision:refused path:.env since:2h',
+  placeholder: 'Filter, like tool:git_* decision:refused path:.env since:2h',
   className:
     'h-7 w-full rounded-4 border border-line bg-page pr-2 pl-8 font-mono text-13 placeholder:text-dim aria-invalid:border-danger max-sm:h-9',
 } as const;

@@ -1,7 +1,6 @@
 // Calls that wait for a person, what became of earlier ones, and what lasts of them.
 import { useAddress } from '../../address/address.ts';
 import { useSession } from '../../api/session.ts';
-import { CommandLine } from '../../parts/buttons.tsx';
 import { ViewHead } from '../../parts/view-head.tsx';
 import { GrantList } from './grant-list.tsx';
 import { HistoryList } from './history-list.tsx';
@@ -38,11 +37,8 @@ function CallApprovals() {
           tabOf('history', 'History'),
           tabOf('grants', 'Grants'),
         ]}
-      >
-        <div className="ml-auto w-60 max-sm:hidden">
-          <CommandLine command={COMMANDS[tab] ?? 'sub approvals'} />
-        </div>
-      </ViewHead>
+        command={COMMANDS[tab] ?? 'sub approvals'}
+      />
       {tab === 'history' ? <HistoryList /> : tab === 'grants' ? <GrantList /> : <WaitingList />}
     </>
   );

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { goTo, useAddress } from '../../address/address.ts';
 import { askedGateway, postGateway } from '../../api/gateway.ts';
 import { useMay } from '../../api/session.ts';
-import { Button, CommandLine, EmptyState } from '../../parts/buttons.tsx';
+import { Button, EmptyState } from '../../parts/buttons.tsx';
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { FailureText } from '../../parts/failure-text.tsx';
 import { JsonTree } from '../../parts/json-tree.tsx';
@@ -75,11 +75,8 @@ export function TurnApprovals() {
             isHere: isAll,
           },
         ]}
-      >
-        <div className="ml-auto w-60 max-sm:hidden">
-          <CommandLine command="sub gateway approvals" />
-        </div>
-      </ViewHead>
+        command="sub gateway approvals"
+      />
       {error !== null && <FailureText cause={error} />}
       <SplitView
         label="The turn"

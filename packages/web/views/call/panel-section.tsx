@@ -1,4 +1,5 @@
 import { type ReactNode, useState } from 'react';
+import { ChevronIcon } from '../../parts/icons.tsx';
 
 interface SectionProps {
   readonly title: string;
@@ -17,9 +18,9 @@ export function PanelSection({ title, note, isOpen = true, children }: SectionPr
       onToggle={({ currentTarget }) => setShown(currentTarget.open)}
       className="group/part border-t border-line"
     >
-      <summary className="flex h-8 cursor-pointer items-center gap-2 select-none">
-        <span className="w-3 text-dim group-open/part:rotate-90" aria-hidden="true">
-          ›
+      <summary className="flex h-8 cursor-pointer items-center gap-1 select-none">
+        <span className="-ml-1 text-dim group-open/part:rotate-90">
+          <ChevronIcon />
         </span>
         <h3 className="text-13">{title}</h3>
         <span className="ml-auto text-12 text-dim">{note}</span>

@@ -4,10 +4,10 @@ import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-qu
 import { goTo, useAddress } from '../../address/address.ts';
 import { ask, asked } from '../../api/ledger.ts';
 import { useLiveSignal } from '../../api/live-signal.ts';
-import { CommandLine, EmptyState } from '../../parts/buttons.tsx';
+import { EmptyState } from '../../parts/buttons.tsx';
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { FailureText } from '../../parts/failure-text.tsx';
-import { foldedLine, plainLine } from '../../parts/plain-text.ts';
+import { foldedLine } from '../../parts/plain-text.ts';
 import { useShortcut } from '../../parts/shortcuts.ts';
 import { SplitView } from '../../parts/split-view.tsx';
 import { Ago, Value } from '../../parts/texts.tsx';
@@ -30,11 +30,7 @@ export function HintsView() {
   });
   return (
     <>
-      <ViewHead title="Hints">
-        <div className="ml-auto w-60 max-sm:hidden">
-          <CommandLine command="sub hints list" />
-        </div>
-      </ViewHead>
+      <ViewHead title="Hints" command="sub hints list" />
       {error !== null && <FailureText cause={error} />}
       <SplitView
         label="The hint"
@@ -128,7 +124,7 @@ const RULE: HintColumn = {
   id: 'rule',
   title: 'Rule',
   width: 'minmax(72px, 0.7fr)',
-  cell: ({ rule_id }) => <span title={plainLine(rule_id ?? '')}>{plainLine(rule_id ?? '')}</span>,
+  cell: ({ rule_id }) => <Value text={rule_id ?? ''} lengthMax={40} />,
 };
 const HINT: HintColumn = {
   id: 'hint',

@@ -3,7 +3,6 @@ import type { ApiLedger } from '@subluminal/contracts';
 import { useQuery } from '@tanstack/react-query';
 import { asked } from '../../api/ledger.ts';
 import { bytesText, countText } from '../../parts/amounts.ts';
-import { CommandLine } from '../../parts/buttons.tsx';
 import { FailureText } from '../../parts/failure-text.tsx';
 import { Ago, Fact, FactList, Value } from '../../parts/texts.tsx';
 import { ViewHead } from '../../parts/view-head.tsx';
@@ -22,11 +21,7 @@ export function CallLedger() {
   const again = () => void refetch();
   return (
     <>
-      <ViewHead title="Ledger">
-        <div className="ml-auto w-60 max-sm:hidden">
-          <CommandLine command="sub ledger verify" />
-        </div>
-      </ViewHead>
+      <ViewHead title="Ledger" command="sub ledger verify" />
       <div className="min-h-0 flex-1 overflow-auto p-3">
         {error !== null && <FailureText cause={error} />}
         {data !== undefined && (

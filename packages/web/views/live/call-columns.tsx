@@ -4,7 +4,7 @@ import { durationText } from '../../parts/amounts.ts';
 import type { TableColumn } from '../../parts/data-table.tsx';
 import { DecisionMark } from '../../parts/decision-mark.tsx';
 import { foldedLine, plainLine } from '../../parts/plain-text.ts';
-import { Ago } from '../../parts/texts.tsx';
+import { Ago, Value } from '../../parts/texts.tsx';
 import type { LiveCall } from './live-call.ts';
 
 const ID_SHOWN = 8;
@@ -60,7 +60,7 @@ function Name({ place, name, isTurn }: LiveCall) {
 }
 
 export const CALL_COLUMNS: readonly TableColumn<LiveCall>[] = [
-  { id: 'time', title: 'Time', width: '72px', cell: ({ atMs }) => <Ago atMs={atMs} /> },
+  { id: 'time', title: 'Time', width: '80px', cell: ({ atMs }) => <Ago atMs={atMs} /> },
   { id: 'decision', title: 'Decision', width: '104px', cell: (call) => <Decision {...call} /> },
   {
     id: 'call',
@@ -84,7 +84,7 @@ export const CALL_COLUMNS: readonly TableColumn<LiveCall>[] = [
     title: 'Agent',
     width: 'minmax(64px, 120px)',
     hiddenBelow: 700,
-    cell: ({ agent }) => foldedLine(agent, 24),
+    cell: ({ agent }) => <Value text={agent} lengthMax={24} />,
   },
   {
     id: 'run',
@@ -102,7 +102,7 @@ export const CALL_COLUMNS: readonly TableColumn<LiveCall>[] = [
     title: 'Rule',
     width: 'minmax(64px, 160px)',
     hiddenBelow: 1000,
-    cell: ({ rule }) => <span title={plainLine(rule)}>{foldedLine(rule, 32)}</span>,
+    cell: ({ rule }) => <Value text={rule} lengthMax={32} />,
   },
   {
     id: 'status',

@@ -26,10 +26,14 @@ export function LiveBar({
       <IconButton label={isGoing ? 'Pause (space)' : playLabel} onClick={toggle}>
         {isGoing ? <PauseIcon /> : <PlayIcon />}
       </IconButton>
-      <Button onClick={goLive} disabled={isLive} title="Show what happens now">
+      <Connection player={player} />
+      <Button
+        onClick={goLive}
+        className={isLive ? 'invisible max-sm:hidden' : ''}
+        title="Show what happens now"
+      >
         Live
       </Button>
-      <Connection player={player} />
       <CopyButton text={queryCommand(filter)} label={`Copy: ${queryCommand(filter)}`} />
     </div>
   );

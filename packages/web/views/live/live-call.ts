@@ -1,5 +1,6 @@
 // A call as the list keeps it: a hundred thousand of them stay in memory.
 import type { ApiCall } from '@subluminal/contracts';
+import { usageText } from '../../parts/amounts.ts';
 
 export interface LiveCall {
   /** Its run and its id. */
@@ -64,13 +65,6 @@ export function liveCall(
     latencyMs: row.latency_ms,
     atMs: row.created_at_ms,
   };
-}
-
-function usageText(row: Extract<ApiCall, { kind: 'turn' }>): string {
-  const { tokens_in, tokens_out, cost_micros } = row;
-  if (tokens_in === null && tokens_out === null) return '';
-  const cost = cost_micros === null ? '' : `, $${(cost_micros / 1_000_000).toFixed(4)}`;
-  return `${tokens_in ?? 0} tokens in, ${tokens_out ?? 0} out${cost}`;
 }
 
 function isNewer(a: LiveCall, b: LiveCall): boolean {

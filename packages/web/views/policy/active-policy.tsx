@@ -3,10 +3,9 @@ import type { ApiPolicyActive } from '@subluminal/contracts';
 import { useEffect, useMemo, useRef } from 'react';
 import { goTo, useAddress } from '../../address/address.ts';
 import { countText } from '../../parts/amounts.ts';
-import { CommandLine } from '../../parts/buttons.tsx';
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
+import { DecisionMark, isShownDecision } from '../../parts/decision-mark.tsx';
 import { plainLine } from '../../parts/plain-text.ts';
-import { shellWord } from '../../parts/shell-word.ts';
 import { Ago, Value } from '../../parts/texts.tsx';
 
 type PolicyRule = ApiPolicyActive['rules'][number];
@@ -22,15 +21,6 @@ export function ActivePolicy({ active }: { readonly active: ApiPolicyActive }) {
         <p className="border-t border-line px-3 py-1 text-12 text-dim">
           Hits since <Ago atMs={active.hits_from_ms} />
         </p>
-        <div className="border-t border-line p-2">
-          <CommandLine
-            command={
-              active.path === null
-                ? 'sub policy lint'
-                : `sub policy lint ${shellWord(active.path, 'FILE')}`
-            }
-          />
-        </div>
       </div>
     </div>
   );
@@ -56,7 +46,7 @@ function PolicyText({ active }: { readonly active: ApiPolicyActive }) {
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- What scrolls must be reached by keys.
     <section aria-label="Policy text" tabIndex={0} className="min-h-0 min-w-0 flex-1 overflow-auto">
-      <ol className="w-max min-w-full py-2 font-mono text-12">
+      <ol className="relative w-max min-w-full py-2 font-mono text-12 before:absolute before:inset-y-0 before:left-0 before:w-14 before:border-r before:border-line before:bg-raised">
         {lines.slice(0, LINES_SHOWN).map((text, at) => {
           const rule = byLine.get(at + 1);
           const isChosen = at + 1 === line;
@@ -67,8 +57,10 @@ function PolicyText({ active }: { readonly active: ApiPolicyActive }) {
               ref={isChosen ? element : undefined}
               className={`flex h-5 items-center ${isChosen ? 'bg-selected' : ''}`}
             >
-              <span className="w-12 shrink-0 pr-3 text-right text-dim select-none">{at + 1}</span>
-              <code className="flex-1 whitespace-pre">{plainLine(text)}</code>
+              <span className="sticky left-0 w-14 shrink-0 self-stretch border-r border-line bg-raised pr-2 text-right leading-5 text-dim select-none">
+                {at + 1}
+              </span>
+              <code className="flex-1 pl-2 leading-5 whitespace-pre">{plainLine(text)}</code>
               {rule !== undefined && <Hits rule={rule} />}
             </li>
           );
@@ -101,6 +93,12 @@ function hitWords(hits: number, wouldHits: number): string {
   return wouldHits === 0 ? counted : `${counted}, ${countText(wouldHits)} if enforced`;
 }
 
+/** A decision as everywhere; of a tag, what it adds. */
+function Effect({ effect }: { readonly effect: string }) {
+  if (isShownDecision(effect)) return <DecisionMark decision={effect} />;
+  return <span title={plainLine(effect)}>{plainLine(effect)}</span>;
+}
+
 const COLUMNS: readonly TableColumn<PolicyRule>[] = [
   {
     id: 'id',
@@ -119,9 +117,9 @@ const COLUMNS: readonly TableColumn<PolicyRule>[] = [
   {
     id: 'effect',
     title: 'Effect',
-    width: '120px',
+    width: '88px',
     hiddenBelow: 1_280,
-    cell: ({ effect }) => <span title={plainLine(effect)}>{plainLine(effect)}</span>,
+    cell: ({ effect }) => <Effect effect={effect} />,
   },
   {
     id: 'hits',
@@ -129,13 +127,15 @@ const COLUMNS: readonly TableColumn<PolicyRule>[] = [
     width: '48px',
     align: 'right',
     cell: ({ hits, would_hits }) => (
-      <span title={hitWords(hits, would_hits)}>{countText(hits)}</span>
+      <span className={hits === 0 ? 'text-dim' : ''} title={hitWords(hits, would_hits)}>
+        {countText(hits)}
+      </span>
     ),
   },
   {
     id: 'last',
     title: 'Last',
-    width: '72px',
+    width: '80px',
     align: 'right',
     cell: ({ last_hit_ms }) => (last_hit_ms === null ? '' : <Ago atMs={last_hit_ms} />),
   },

@@ -7,6 +7,7 @@ import { useMay, useSession } from '../../api/session.ts';
 import { EmptyState } from '../../parts/buttons.tsx';
 import { FailureText } from '../../parts/failure-text.tsx';
 import { plainLine } from '../../parts/plain-text.ts';
+import { shellWord } from '../../parts/shell-word.ts';
 import { ViewHead } from '../../parts/view-head.tsx';
 import { ActivePolicy } from './active-policy.tsx';
 import { GatewayPolicy } from './gateway-policy.tsx';
@@ -36,7 +37,7 @@ function LedgerPolicy() {
   ];
   return (
     <>
-      <ViewHead title="Policy" tabs={tabs}>
+      <ViewHead title="Policy" tabs={tabs} command={lintCommand(data?.path ?? null)}>
         {data !== undefined && <FileChoice active={data} />}
       </ViewHead>
       {error !== null && <FailureText cause={error} />}
@@ -50,6 +51,10 @@ function LedgerPolicy() {
         ))}
     </>
   );
+}
+
+function lintCommand(path: string | null): string {
+  return path === null ? 'sub policy lint' : `sub policy lint ${shellWord(path, 'FILE')}`;
 }
 
 const ROLES = {

@@ -1,4 +1,4 @@
-import { durationText, momentText } from '../../parts/amounts.ts';
+import { durationText, momentText, usageText } from '../../parts/amounts.ts';
 import type { TableColumn } from '../../parts/data-table.tsx';
 import { DecisionMark } from '../../parts/decision-mark.tsx';
 import { plainLine } from '../../parts/plain-text.ts';
@@ -34,7 +34,14 @@ export function callColumns(startMs: number): readonly TableColumn<CallBar>[] {
       title: 'Argument',
       width: 'minmax(80px, 2fr)',
       hiddenBelow: 760,
-      cell: ({ call }) => <Value text={argumentOf(call) ?? ''} lengthMax={60} />,
+      cell: ({ call }) => (
+        <span className="text-dim">
+          <Value
+            text={call.kind === 'turn' ? usageText(call) : (argumentOf(call) ?? '')}
+            lengthMax={60}
+          />
+        </span>
+      ),
     },
     {
       id: 'retry',

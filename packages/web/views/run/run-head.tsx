@@ -24,7 +24,7 @@ export function RunHead({ run }: { readonly run: ApiRun }) {
           <Value text={run_id} lengthMax={24} />
           <CopyButton text={run_id} label="Copy the id of the run" />
         </span>
-        <div className="ml-auto w-72 max-lg:hidden">
+        <div className="ml-auto w-60 max-lg:hidden">
           <CommandLine command={`sub query --run ${shellWord(run_id, 'RUN')}`} />
         </div>
       </div>

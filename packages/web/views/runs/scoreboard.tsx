@@ -2,10 +2,11 @@
 import type { ApiRun } from '@subluminal/contracts';
 import { useState } from 'react';
 import { decodePart, goTo, useAddress } from '../../address/address.ts';
-import { Button, CommandLine, EmptyState } from '../../parts/buttons.tsx';
+import { Button, EmptyState } from '../../parts/buttons.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import { FailureText } from '../../parts/failure-text.tsx';
 import { useShortcut } from '../../parts/shortcuts.ts';
+import { ViewHead } from '../../parts/view-head.tsx';
 import { runColumns } from './columns.tsx';
 import { RunsFilters, useRunsFilter } from './filters.tsx';
 import { useRunRows } from './run-rows.ts';
@@ -22,14 +23,12 @@ export function Scoreboard() {
   });
   return (
     <>
-      <header className="flex flex-wrap items-center gap-x-3 gap-y-2 border-b border-line px-3 py-2">
-        <h1 className="text-14">Runs</h1>
-        <RunsFilters />
-        <CompareButton chosen={chosen} />
-        <div className="ml-auto w-64 max-lg:hidden">
-          <CommandLine command={`sub query --runs${flags}`} />
+      <ViewHead title="Runs" command={`sub query --runs${flags}`}>
+        <div className="flex flex-wrap items-center gap-2 py-1">
+          <RunsFilters />
+          <CompareButton chosen={chosen} />
         </div>
-      </header>
+      </ViewHead>
       {cause !== null && <FailureText cause={cause} />}
       <div className="min-h-0 flex-1">
         <DataTable

@@ -2,7 +2,7 @@
 import type { ApiSecrets } from '@subluminal/contracts';
 import { useQuery } from '@tanstack/react-query';
 import { asked } from '../../api/ledger.ts';
-import { CommandLine, EmptyState } from '../../parts/buttons.tsx';
+import { EmptyState } from '../../parts/buttons.tsx';
 import { FailureText } from '../../parts/failure-text.tsx';
 import { plainText } from '../../parts/plain-text.ts';
 import { Ago, Value } from '../../parts/texts.tsx';
@@ -14,11 +14,7 @@ export function SecretsView() {
   const { data, error } = useQuery(asked('secrets'));
   return (
     <>
-      <ViewHead title="Secrets">
-        <div className="ml-auto w-60 max-sm:hidden">
-          <CommandLine command="sub secrets list" />
-        </div>
-      </ViewHead>
+      <ViewHead title="Secrets" command="sub secrets list" />
       <div className="min-h-0 flex-1 overflow-auto">
         {error !== null && <FailureText cause={error} />}
         {data !== undefined && <StoreLine store={data.store} />}

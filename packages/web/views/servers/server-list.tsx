@@ -5,7 +5,7 @@ import { goTo, useAddress } from '../../address/address.ts';
 import { asked } from '../../api/ledger.ts';
 import { useLiveSignal } from '../../api/live-signal.ts';
 import { countText, durationText } from '../../parts/amounts.ts';
-import { CommandLine, EmptyState } from '../../parts/buttons.tsx';
+import { EmptyState } from '../../parts/buttons.tsx';
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { FailureText } from '../../parts/failure-text.tsx';
 import { plainLine, plainText } from '../../parts/plain-text.ts';
@@ -30,11 +30,8 @@ export function ServerList() {
     goTo({ path: ['servers', server_name], params: { since: params['since'] ?? '' } });
   return (
     <>
-      <ViewHead title="Servers">
+      <ViewHead title="Servers" command="sub pins list">
         <TimeSpanSelect />
-        <div className="ml-auto w-60 max-sm:hidden">
-          <CommandLine command="sub pins list" />
-        </div>
       </ViewHead>
       {error !== null && <FailureText cause={error} />}
       {data !== undefined && data.pins_problem !== null && (
