@@ -1,7 +1,7 @@
 // An agent with a script in place of a model, for the tests of `sub run`: it starts its servers
 // behind `sub shim`, calls what its plan says, prints what it got, and ends as it is told.
 //   node run-agent.mjs PLAN
-// PLAN is JSON: { sub, server, servers, calls: [[server, tool, args], …], bare, together, linger, exit }.
+// PLAN is JSON: { sub, server, serverArgs, servers, calls: [[server, tool, args], …], bare, together, linger, exit }.
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 
@@ -13,7 +13,7 @@ async function open(name) {
   await client.connect(
     new StdioClientTransport({
       command: process.execPath,
-      args: [...args, '--', process.execPath, plan.server, 'stdio'],
+      args: [...args, '--', process.execPath, plan.server, ...plan.serverArgs],
       // The SDK itself gives a server HOME, PATH and a few more.
       ...(plan.bare ? {} : { env: process.env }),
       stderr: 'ignore',

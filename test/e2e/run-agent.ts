@@ -4,6 +4,9 @@ import { ROOT, SUB } from './sub.ts';
 
 export interface Plan {
   readonly servers: readonly string[];
+  /** Another program than the reference server, with its arguments. */
+  readonly server?: string;
+  readonly serverArgs?: readonly string[];
   readonly calls: readonly (readonly [server: string, tool: string, args: object])[];
   /** Its servers get the environment that the SDK gives by itself. */
   readonly bare?: boolean;
@@ -14,7 +17,7 @@ export interface Plan {
 
 /** The command of an agent with this plan. */
 export function runAgent(plan: Plan): readonly string[] {
-  const whole = { sub: SUB, server: everythingServer(), ...plan };
+  const whole = { sub: SUB, server: everythingServer(), serverArgs: ['stdio'], ...plan };
   const agent = bundled(`${ROOT}test/e2e/run-agent.mjs`);
   return [process.execPath, agent, JSON.stringify(whole)];
 }

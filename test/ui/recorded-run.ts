@@ -36,6 +36,8 @@ export interface RecordedCall {
   /** Without it, the call ends. */
   readonly isPending?: boolean;
   readonly isTruncated?: boolean;
+  /** A person was asked first, and agreed. */
+  readonly approval?: { readonly by: string; readonly waitedMs: number };
 }
 
 export interface RecordedTurn {
@@ -110,6 +112,7 @@ export class RecordedRun {
     const sizes = { bytes_in: text.length, seq: this.#count } as const;
     const preview = { truncated: isTruncated, args_preview: text };
     this.#add('tool_call_start', { call: { ...call, ...sizes, transport: 'mcp_stdio', preview } });
+    this.#ask(call_id, made);
     this.#decide(call, made);
     if (made.isPending) {
       this.#pending = call;
@@ -118,7 +121,7 @@ export class RecordedRun {
     const isRefused = action !== 'ALLOW';
     this.#refused += isRefused ? 1 : 0;
     this.#nowMs += latencyMs;
-    const result = made.result ?? 'done';
+    const result = made.result ?? (isRefused ? '' : 'done');
     this.#add('tool_call_end', {
       call,
       status: isRefused ? 'ERROR' : status,
@@ -139,6 +142,16 @@ export class RecordedRun {
     const sizes = { latency_ms: 5, bytes_out: 4 };
     this.#add('tool_call_end', { call: this.#pending, status: 'OK', ...sizes, preview });
     this.#pending = undefined;
+  }
+
+  #ask(call_id: string, { approval, ruleId = 'ask' }: RecordedCall): void {
+    if (approval === undefined) return;
+    const asked = { id: `${this.runId}-${call_id}`, rule_id: ruleId };
+    this.#add('approval', { call: { call_id }, approval: { ...asked, state: 'asked' } });
+    const { by, waitedMs } = approval;
+    this.#nowMs += waitedMs;
+    const decided = { state: 'approved', by, channel: 'page', waited_ms: waitedMs } as const;
+    this.#add('approval', { call: { call_id }, approval: { ...asked, ...decided } });
   }
 
   #decide(call: StartedCall, made: RecordedCall): void {
