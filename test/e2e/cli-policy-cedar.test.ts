@@ -69,7 +69,7 @@ describe.concurrent('sub policy explain --cedar', () => {
     const result = await explain('--cedar', 'cedar', ...FORCED);
     expect(result).toMatchObject({ code: 1, stderr: '' });
     const { stdout } = result;
-    expect(stdout).toContain('✘ REJECT_WITH_HINT by cedar:no-force-push: Force pushes');
+    expect(stdout).toContain('◆ REJECT_WITH_HINT by cedar:no-force-push: Force pushes');
     expect(stdout).toContain('hint      Push to a new branch and open a pull request.');
     expect(stdout).toContain('▶ cedar no-force-push  forbid  cedar/guards.cedar:1');
     expect(stdout).toContain('· cedar everyone  permit  cedar/base.cedar:2, which is outvoted');
@@ -106,7 +106,7 @@ describe.concurrent('sub policy explain --cedar', () => {
   test('only tells what would be refused in development', async () => {
     const result = await explain('--cedar', 'cedar', '--profile', 'development', ...FORCED);
     expect(result.code).toBe(0);
-    expect(result.stdout).toContain('enforced it would be REJECT_WITH_HINT by cedar:no-force-push');
+    expect(result.stdout).toContain('enforced it would be ◆ REJECT_WITH_HINT by cedar:no-force-push');
     expect(result.stdout).toContain('▷ cedar no-force-push');
   });
 

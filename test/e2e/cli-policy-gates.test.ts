@@ -101,7 +101,7 @@ async function firstOf(server: string, tool: string, args: object) {
 test('a secret in the arguments is found as in a run, and is not printed', async () => {
   const { code, stdout } = await explain('chat', 'post', { text: `use ${TOKEN}` });
   expect(code).toBe(1);
-  expect(stdout).toContain('✘ BLOCK by gate:content: ');
+  expect(stdout).toContain('■ BLOCK by gate:content: ');
   expect(stdout).toMatch(
     /▶ content {3}gate {2}it decides: BLOCK, `CONTENT_BLOCKED`: secret:github-token/,
   );
@@ -112,7 +112,7 @@ test('a secret in the arguments is found as in a run, and is not printed', async
 
 test('personal data is for a person to say', async () => {
   const { stdout } = await explain('chat', 'post', { text: 'card 4111 1111 1111 1111' });
-  expect(stdout).toContain('? ASKS A PERSON by gate:content');
+  expect(stdout).toContain('◐ ASKS A PERSON by gate:content');
   expect(stdout).toContain('it asks a person, `CONTENT_APPROVAL`: personal:card-number');
 });
 
@@ -177,7 +177,7 @@ test('the manifest of a server refuses what it does not list, and counts what pa
   writeFileSync(join(folder, 'calls.json'), JSON.stringify(calls));
   const { stdout } = await sub('policy', 'explain', 'policy.yaml', '--call', 'calls.json');
   expect(stdout).toContain('calls 1–2  mail / send');
-  expect(stdout).toMatch(/call 3 {2}mail \/ send[^\n]*\n {2}✘ THROTTLE by gate:manifest/);
+  expect(stdout).toMatch(/call 3 {2}mail \/ send[^\n]*\n {2}▲ THROTTLE by gate:manifest/);
   expect(stdout).toContain('3 calls: 2 allowed, 1 refused.');
 });
 

@@ -435,10 +435,10 @@ describe.concurrent('sub policy explain', () => {
     verifies('T-B.5');
     const result = await sub('policy', 'explain', 'starter.yaml', '--call', 'session.json');
     expect(result).toMatchObject({ code: 1, stderr: '' });
-    expect(result.stdout).toContain('✔ ALLOW: No rule stops this call.');
-    expect(result.stdout).toContain('✘ REJECT_WITH_HINT by no-permanent-deletes');
+    expect(result.stdout).toContain('● ALLOW: No rule stops this call.');
+    expect(result.stdout).toContain('◆ REJECT_WITH_HINT by no-permanent-deletes');
     expect(result.stdout).toContain('use args  {"permanent":false,"repo":"acme/old-site"}');
-    expect(result.stdout).toContain('✘ REJECT_WITH_HINT by no-double-writes');
+    expect(result.stdout).toContain('◆ REJECT_WITH_HINT by no-double-writes');
     expect(result.stdout).toContain('3 calls: 1 allowed, 2 refused.');
   });
 
@@ -466,10 +466,10 @@ rules:
       turn('claude-sonnet-4-6', '--cost-usd', '0.5'),
       turn('claude-sonnet-4-6', '--cost-usd', '2'),
     ]);
-    expect(opus.stdout).toContain('✘ BLOCK by no-opus');
+    expect(opus.stdout).toContain('■ BLOCK by no-opus');
     expect(opus.code).toBe(1);
     expect(sonnet).toMatchObject({ code: 0, stderr: '' });
-    expect(dear.stdout).toContain('✘ BLOCK by a-dollar');
+    expect(dear.stdout).toContain('■ BLOCK by a-dollar');
   });
 
   test('gives every rule its say in JSON', async () => {
@@ -501,9 +501,9 @@ rules:
       const call = ['policy', 'explain', name, '--server', 'bank', '--tool', 'pay'];
       const { code, stdout } = await sub(...call);
       expect(code).toBe(1);
-      expect(stdout).toContain('? ASKS A PERSON by ask: Paying needs a person.');
+      expect(stdout).toContain('◐ ASKS A PERSON by ask: Paying needs a person.');
       expect(stdout).toContain('1 call: 0 allowed, 1 for a person to say, 0 refused.');
-      expect(stdout).not.toContain('✘');
+      expect(stdout).not.toMatch(/[■◆]/);
       const { summary } = explained((await sub(...call, '--json')).stdout);
       expect(summary).toEqual({ calls: 1, allowed: 0, asked: 1, refused: 0 });
     },
@@ -620,7 +620,7 @@ rules:
     const args = ['policy', 'explain', 'starter.yaml', '--call', 'session.json'];
     const result = await sub(...args, '--profile', 'development');
     expect(result.code).toBe(0);
-    expect(result.stdout).toContain('enforced it would be REJECT_WITH_HINT');
+    expect(result.stdout).toContain('enforced it would be ◆ REJECT_WITH_HINT');
   });
 
   test('a policy that is not for the agent says so', async () => {

@@ -71,7 +71,7 @@ test('a rule that is not enforced only would have decided', async () => {
   const [row] = await explained([DENY], 1, 'observe');
   if (row === undefined) throw new Error('there is a row');
   const text = render(row);
-  expect(text).toContain('✔ ALLOW [WOULD_BLOCK], but enforced it would be BLOCK by no: ');
+  expect(text).toContain('● ALLOW [WOULD_BLOCK], but enforced it would be ■ BLOCK by no: ');
   expect(text).toContain('[DENYLIST_MATCH]');
   expect(text).toContain('▷ no  deny  it would decide: BLOCK');
   expect(text).not.toContain('▶');

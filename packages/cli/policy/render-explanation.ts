@@ -2,6 +2,7 @@
 import type { Decision } from '@subluminal/contracts';
 import { type ExplainedRule, type Explanation, sectionsOf } from '@subluminal/core/policy';
 import type { CedarExplanation, CedarPolicy } from '@subluminal/plane/cedar';
+import { decisionMark, decisionPaint } from '../terminal/decision-look.ts';
 import type { Colors, Output } from '../terminal/io.ts';
 import {
   displayWidth,
@@ -91,17 +92,19 @@ function decisionText(decision: Decision, colors: Colors): string {
   const reason = colors.dim(`[${harmless(said.reason_code)}]`);
   const rest = `${by}: ${harmless(said.summary)} ${reason}`;
   if (would !== undefined) {
-    const spared = colors.yellow(colors.bold('✔ ALLOW'));
+    const spared = colors.bold(marked('ALLOW', colors));
     const code = colors.dim(`[${harmless(reason_code)}]`);
-    return `${spared} ${code}, but enforced it would be ${would.action}${rest}`;
+    return `${spared} ${code}, but enforced it would be ${marked(would.action, colors)}${rest}`;
   }
-  return colors.bold(headOf(decision, colors)) + rest;
+  const { action, approval } = decision;
+  // With an approval it is neither allowed nor refused: a person decides.
+  const asks = action !== 'ALLOW' && approval !== undefined;
+  const head = asks ? marked('ASK', colors, 'ASKS A PERSON') : marked(action, colors);
+  return colors.bold(head) + rest;
 }
 
-function headOf({ action, approval }: Decision, colors: Colors): string {
-  if (action === 'ALLOW') return colors.green('✔ ALLOW');
-  // It is neither: a person decides.
-  return approval === undefined ? colors.red(`✘ ${action}`) : colors.yellow('? ASKS A PERSON');
+function marked(decision: string, colors: Colors, words = decision): string {
+  return decisionPaint(decision, colors)(`${decisionMark(decision)} ${words}`);
 }
 
 /** What the agent gets besides the refusal. */

@@ -24,3 +24,20 @@ test('a terminal shows the colours of the page where it can, and the nearest of 
   const none = { ...picocolors.createColors(false), isTrueColor: true };
   expect(decisionPaint('BLOCK', none)('x')).toBe('x');
 });
+
+test('every colour can be read on a black terminal', () => {
+  const all = { ...picocolors.createColors(true), isTrueColor: true };
+  for (const decision of DECISIONS) {
+    const [, ...rgb] = /38;2;(\d+);(\d+);(\d+)m/.exec(decisionPaint(decision, all)('x')) ?? [];
+    expect(contrastToBlack(rgb.map(Number)), decision).toBeGreaterThan(4);
+  }
+});
+
+/** By WCAG 2. */
+function contrastToBlack(rgb: readonly number[]): number {
+  const [red = 0, green = 0, blue = 0] = rgb.map((part) => {
+    const share = part / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return (0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05) / 0.05;
+}
