@@ -106,6 +106,7 @@ describe('the pages', () => {
       const { status, headers } = await ask(path);
       expect([path, status]).toEqual([path, path === '//index.html' ? 200 : 404]);
       expect(headers['content-security-policy']).toContain("default-src 'none'");
+      expect(headers['content-security-policy']).toContain("worker-src 'none'");
     }
   });
 

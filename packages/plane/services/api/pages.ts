@@ -59,6 +59,7 @@ const PAGE_HEADERS: { readonly [name: string]: string } = {
     "style-src 'self'",
     "img-src 'self' data:",
     "connect-src 'self'",
+    "worker-src 'none'",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",

@@ -1,9 +1,12 @@
 // The daemon as a whole, in this process: one per home, its retention, its HTTP API.
+
+import { once } from 'node:events';
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { isFailure } from '@subluminal/contracts';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import WebSocket from 'ws';
 import { Bench, question } from '../../stores/approvals/testing/bench.ts';
 import { Shim } from '../../stores/ledger/testing/events.ts';
 import { tempFolder } from '../../stores/ledger/testing/temp-ledger.ts';
@@ -17,6 +20,8 @@ const DAY_MS = 86_400_000;
 interface Served {
   readonly client: ReturnType<typeof createLedgerClient>;
   readonly log: readonly string[];
+  /** When it has ended, by itself or not. */
+  readonly ended: Promise<unknown>;
   end(): Promise<unknown>;
 }
 
@@ -24,7 +29,7 @@ interface Served {
 async function serve(
   home: string,
   env: { readonly [name: string]: string } = {},
-  rest: { readonly pages?: string } = {},
+  rest: { readonly pages?: string; readonly auto?: boolean } = {},
 ): Promise<Served> {
   const ending = new AbortController();
   const log: string[] = [];
@@ -51,7 +56,7 @@ async function serve(
   onTestFinished(async () => void (await end()));
   await Promise.race([serving, result]);
   const client = createLedgerClient({ socketPath: join(home, 'run', 'ledger.sock') });
-  return { client, log, end };
+  return { client, log, ended: result, end };
 }
 
 async function ledgerOf(home: string) {
@@ -185,7 +190,6 @@ describe('the HTTP API', () => {
     const { url, token } = JSON.parse(
       readFileSync(join(home, 'run', 'ledger.json'), 'utf8'),
     ) as Address;
-    const { WebSocket } = await import('ws');
     const socket = new WebSocket(`${url.replace('http', 'ws')}/api/v1/stream?after=0`, {
       headers: { authorization: `Bearer ${token}` },
     });
@@ -196,6 +200,25 @@ describe('the HTTP API', () => {
     await daemon.client.ingest(shim.call('live'));
     await expect.poll(() => texts.join('\n')).toContain('"live"');
     expect(texts.join('\n')).toContain('"before"');
+  });
+
+  it('does not end by itself while a page is open', async () => {
+    const rest = { auto: true, pages: tempFolder() };
+    writeFileSync(join(rest.pages, 'index.html'), 'the page');
+    // Long enough to open the page in.
+    const env = { SUB_LEDGER_IDLE_EXIT_MS: '2000' };
+    const home = tempFolder();
+    const watched = await serve(home, env, rest);
+    const file = readFileSync(join(home, 'run', 'ledger.json'), 'utf8');
+    const { url, token } = JSON.parse(file) as { readonly url: string; readonly token: string };
+    const headers = { authorization: `Bearer ${token}` };
+    const page = new WebSocket(`${url.replace('http', 'ws')}/api/v1/stream`, { headers });
+    onTestFinished(() => page.terminate());
+    await once(page, 'open');
+    // One that nobody looks at has begun later, and ends.
+    const alone = await serve(tempFolder(), env, rest);
+    expect(await alone.ended).toEqual({ kind: 'ended' });
+    expect([page.readyState, watched.log.at(-1)]).toEqual([WebSocket.OPEN, watched.log[0]]);
   });
 
   it('serves the page, and a session goes on after a restart', async () => {
