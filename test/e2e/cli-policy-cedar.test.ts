@@ -106,7 +106,9 @@ describe.concurrent('sub policy explain --cedar', () => {
   test('only tells what would be refused in development', async () => {
     const result = await explain('--cedar', 'cedar', '--profile', 'development', ...FORCED);
     expect(result.code).toBe(0);
-    expect(result.stdout).toContain('enforced it would be ◆ REJECT_WITH_HINT by cedar:no-force-push');
+    expect(result.stdout).toContain(
+      'enforced it would be ◆ REJECT_WITH_HINT by cedar:no-force-push',
+    );
     expect(result.stdout).toContain('▷ cedar no-force-push');
   });
 
