@@ -58,7 +58,12 @@ function Drawing({ label, atMs, series, height = 160, valueText }: ChartProps) {
             label: name,
             stroke: color(token),
             width: 1.5,
-            points: { show: () => false, size: 5, fill: color(token), filter: loneValues },
+            points: {
+              show: () => false,
+              size: 5,
+              fill: color(token),
+              filter: kind === 'bars' ? () => null : loneValues,
+            },
             ...(kind === 'bars' && bars && { paths: bars, fill: color(token) }),
           })),
         ],
@@ -95,7 +100,7 @@ function loneValues(plot: uPlot, at: number): number[] | null {
   const lone = [...values.keys()].filter(
     (index) => isThere(index) && !isThere(index - 1) && !isThere(index + 1),
   );
-  return plot.series[at]?.fill === undefined && lone.length > 0 ? lone : null;
+  return lone.length > 0 ? lone : null;
 }
 
 /** A bar of nothing would still have an outline. */

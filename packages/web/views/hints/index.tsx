@@ -24,7 +24,7 @@ export function HintsView() {
   const { path } = useAddress();
   const [, runId, callId] = path;
   const { rows, error, isLoaded, more } = useHints();
-  const chosen = useHint({ runId, callId, rows, isLoaded });
+  const { chosen, isUnknown } = useHint({ runId, callId, rows, isLoaded });
   useShortcut('Escape', () => {
     if (chosen !== undefined) goTo({ path: ['hints'] });
   });
@@ -32,6 +32,11 @@ export function HintsView() {
     <>
       <ViewHead title="Hints" command="sub hints list" />
       {error !== null && <FailureText cause={error} />}
+      {isUnknown && (
+        <p role="alert" className="border-b border-line px-3 py-1">
+          This hint is not on record. What was pruned is gone.
+        </p>
+      )}
       <SplitView
         label="The hint"
         back={{ path: ['hints'] }}
@@ -100,14 +105,15 @@ interface HintAddress {
 }
 
 /** The hint of the address: of the list, or asked for when it is further down. */
-function useHint({ runId, callId, rows, isLoaded }: HintAddress): ApiHintedCall | undefined {
+function useHint({ runId, callId, rows, isLoaded }: HintAddress) {
   const isIt = (row: ApiHintedCall) => row.run_id === runId && row.call_id === callId;
   const listed = rows.find(isIt);
   const { data } = useQuery({
     ...asked('hints', { query: { run_id: runId ?? '', limit: RUN_PAGE } }),
     enabled: isLoaded && runId !== undefined && listed === undefined,
   });
-  return listed ?? data?.rows.find(isIt);
+  const chosen = listed ?? data?.rows.find(isIt);
+  return { chosen, isUnknown: runId !== undefined && chosen === undefined && data !== undefined };
 }
 
 type HintColumn = TableColumn<ApiHintedCall>;

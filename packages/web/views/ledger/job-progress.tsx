@@ -23,7 +23,7 @@ export function JobProgress({ job, done = 0, total = 0 }: JobProps) {
       <progress
         max={total || undefined}
         value={total === 0 ? undefined : done}
-        className="h-2 w-40"
+        className="h-2 w-40 accent-accent"
         aria-label="Progress"
       />
       <span className="text-dim">

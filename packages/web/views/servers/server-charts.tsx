@@ -87,6 +87,9 @@ function LatencyChart({ series }: { readonly series: ApiServerSeries }) {
   );
 }
 
+/** There is no half call. */
+const wholeText = (value: number) => (Number.isInteger(value) ? countText(value) : '');
+
 const sum = (values: readonly number[]) => values.reduce((total, one) => total + one, 0);
 
 function CallsChart({ series }: { readonly series: ApiServerSeries }) {
@@ -110,7 +113,7 @@ function CallsChart({ series }: { readonly series: ApiServerSeries }) {
       atMs={useTimes(series)}
       series={bars}
       height={HEIGHT}
-      valueText={countText}
+      valueText={wholeText}
     />
   );
 }
