@@ -8,6 +8,7 @@ test.each([
   ['tool:git_* decision:refused', { since: 'all' }, "sub query --tool 'git_*' --decision REFUSED"],
   ['it\u001b[201~', {}, 'sub query --text TEXT --since 24h'],
   ["since:2h it's", {}, String.raw`sub query --since 2h --text 'it'\''s'`],
+  ['tool:"a\u202eb" text:"--json"', { since: 'all' }, 'sub query --tool TOOL --text TEXT'],
   [
     '',
     { from: '0', to: '1000' },
