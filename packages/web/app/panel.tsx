@@ -1,6 +1,7 @@
 // The panel at the right. It has its own address, and Escape closes it.
 import { Suspense, useEffect, useRef } from 'react';
-import { decodePart, goTo, useAddress } from '../address/address.ts';
+import { goTo, useAddress } from '../address/address.ts';
+import { panelParts } from '../address/panel-address.ts';
 import { IconButton } from '../parts/buttons.tsx';
 import { CloseIcon } from '../parts/icons.tsx';
 import { useShortcut } from '../parts/shortcuts.ts';
@@ -9,7 +10,7 @@ import { PANELS } from './panels.ts';
 
 export function Panel() {
   const { params } = useAddress();
-  const [kind = '', ...ids] = (params['panel'] ?? '').split('/').map(decodePart);
+  const [kind = '', ...ids] = panelParts(params['panel']);
   const Content = Object.hasOwn(PANELS, kind) ? PANELS[kind] : undefined;
   return Content === undefined ? null : (
     <OpenPanel name={params['panel'] ?? ''}>
@@ -27,7 +28,6 @@ function OpenPanel({
 }) {
   const close = () => goTo({ params: { panel: '' } });
   useShortcut('Escape', close);
-  const element = useRef<HTMLElement>(null);
   const opener = useRef(document.activeElement);
   // Whoever closes it is back where they were.
   useEffect(() => {
@@ -38,7 +38,6 @@ function OpenPanel({
   }, []);
   return (
     <aside
-      ref={element}
       aria-label="Detail"
       className="flex w-[480px] shrink-0 flex-col overflow-hidden border-l border-line bg-page max-xl:absolute max-xl:inset-y-0 max-xl:right-0 max-xl:z-20 max-xl:max-w-full max-xl:shadow-panel max-sm:w-full"
     >

@@ -2,9 +2,8 @@
 import type { ApiRun } from '@subluminal/contracts';
 import { useQueries } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { useAddress } from '../../address/address.ts';
 import { Link } from '../../address/link.tsx';
-import { openPanel, panelAddress } from '../../address/panel-address.ts';
+import { openPanel, useOpenCall } from '../../address/panel-address.ts';
 import { asked } from '../../api/ledger.ts';
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { DecisionMark } from '../../parts/decision-mark.tsx';
@@ -45,14 +44,12 @@ export function CompareView({ runIds }: { readonly runIds: Pair<string> }) {
 }
 
 function CallOrder({ runs }: { readonly runs: Pair<ApiRun> }) {
-  const { params } = useAddress();
+  const opened = useOpenCall();
   const one = useRunCalls(runs[0].run_id).data?.calls;
   const other = useRunCalls(runs[1].run_id).data?.calls;
   const rows = useMemo(() => alignCalls(one ?? [], other ?? []), [one, other]);
   const selected = rows.find(({ calls }) =>
-    calls.some(
-      (call) => call && panelAddress('call', call.run_id, call.call_id).panel === params['panel'],
-    ),
+    calls.some((call) => call && call.run_id === opened?.runId && call.call_id === opened.callId),
   );
   const open = ({ calls: [left, right] }: AlignedCalls) => {
     const call = left ?? right;

@@ -1,8 +1,8 @@
 // Calls as they happen, and as they happened: search, range, the recorder above, the list below.
 import { type ApiCallFilter, parseCallSearch } from '@subluminal/contracts';
 import { type RefObject, useEffect, useMemo, useRef, useState } from 'react';
-import { goTo, useAddress } from '../../address/address.ts';
-import { openPanel, panelAddress } from '../../address/panel-address.ts';
+import { goTo } from '../../address/address.ts';
+import { openPanel, useOpenCall } from '../../address/panel-address.ts';
 import { countText, momentText } from '../../parts/amounts.ts';
 import { Button, EmptyState } from '../../parts/buttons.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
@@ -14,7 +14,7 @@ import { CALL_COLUMNS } from './call-columns.tsx';
 import { useCallList } from './call-list.ts';
 import { useHistogram } from './histogram.ts';
 import { LiveBar } from './live-bar.tsx';
-import type { LiveCall } from './live-call.ts';
+import { callKey, type LiveCall } from './live-call.ts';
 import { usePlayer } from './player.ts';
 import { Scrubber } from './scrubber.tsx';
 
@@ -29,7 +29,7 @@ export function LiveView() {
   const { range } = filter;
   const question = useMemo(() => ({ search, range, atMs }), [search, range, atMs]);
   const list = useCallList(question, player.isPaused || !isAtTop);
-  const { params } = useAddress();
+  const opened = useOpenCall();
   const bring = () => {
     scroller.current?.scrollTo({ top: 0 });
     list.release();
@@ -52,7 +52,7 @@ export function LiveView() {
           columns={CALL_COLUMNS}
           rows={list.rows}
           rowKey={rowKey}
-          selected={selectedKey(list.rows, params['panel'])}
+          selected={opened && callKey(opened.runId, opened.callId)}
           onOpen={open}
           onEnd={list.more}
           scroller={scroller}
@@ -76,11 +76,6 @@ function rowKey({ key }: LiveCall): string {
 
 function open({ runId, callId }: LiveCall): void {
   openPanel('call', runId, callId);
-}
-
-function selectedKey(rows: readonly LiveCall[], panel: string | undefined): string | undefined {
-  if (panel === undefined) return undefined;
-  return rows.find(({ runId, callId }) => panelAddress('call', runId, callId).panel === panel)?.key;
 }
 
 /** A search that is not understood leaves what is shown; at first, it means what of it is understood. */

@@ -2,8 +2,7 @@
 import type { ApiRun } from '@subluminal/contracts';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import { useAddress } from '../../address/address.ts';
-import { openPanel, panelAddress } from '../../address/panel-address.ts';
+import { openPanel, useOpenCall } from '../../address/panel-address.ts';
 import { asked } from '../../api/ledger.ts';
 import { useLiveSignal } from '../../api/live-signal.ts';
 import { EmptyState } from '../../parts/buttons.tsx';
@@ -50,7 +49,8 @@ function useEndMs(run: ApiRun): number {
 }
 
 function RunBody({ run, known }: { readonly run: ApiRun; readonly known: RunCalls }) {
-  const { params } = useAddress();
+  const opened = useOpenCall();
+  const selected = opened?.runId === run.run_id ? opened.callId : undefined;
   const [reached, setReached] = useState<string>();
   const [isFolding, setFolding] = useState(true);
   const endMs = useEndMs(run);
@@ -66,20 +66,13 @@ function RunBody({ run, known }: { readonly run: ApiRun; readonly known: RunCall
   }, [lanes, startMs, endMs, isFolding]);
   const columns = useMemo(() => callColumns(startMs), [startMs]);
   const open = (callId: string) => openPanel('call', run.run_id, callId);
-  const selected = useMemo(() => {
-    const panel = params['panel'];
-    if (panel === undefined) return undefined;
-    return lanes.bars.find(
-      ({ call }) => panelAddress('call', run.run_id, call.call_id).panel === panel,
-    );
-  }, [lanes, run.run_id, params]);
   if (lanes.bars.length === 0) return <NoCalls run={run} />;
   return (
     <>
       <Timeline
         {...{ lanes, axis, startMs, isFolding, reached, onOpen: open }}
         onFold={setFolding}
-        selected={selected?.call.call_id}
+        selected={selected}
       />
       {known.isCut && (
         <p className="px-3 py-1 text-dim">
@@ -92,7 +85,7 @@ function RunBody({ run, known }: { readonly run: ApiRun; readonly known: RunCall
           columns={columns}
           rows={lanes.bars}
           rowKey={barKey}
-          selected={selected?.call.call_id}
+          selected={selected}
           onOpen={({ call }) => open(call.call_id)}
           onReach={({ call }) => setReached(call.call_id)}
         />
