@@ -1,5 +1,5 @@
 // Mounts the page: first the session, then everything else.
-import { QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query';
+import { QueryCache, QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query';
 import { StrictMode, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import { useStreamState } from './api/live-signal.ts';
@@ -12,7 +12,15 @@ import './style/base.css';
 
 const RETRIES_MAX = 2;
 const AGAIN_MS = 3_000;
+const SESSION = ['session'];
 const client = new QueryClient({
+  queryCache: new QueryCache({
+    onError: (cause, { queryKey }) => {
+      // A gateway has no stream that would be lost with its session.
+      const isOther = queryKey[0] !== SESSION[0];
+      if (isOther && isOver(cause)) void client.invalidateQueries({ queryKey: SESSION });
+    },
+  }),
   defaultOptions: {
     queries: {
       staleTime: 1_000,
@@ -24,6 +32,11 @@ const client = new QueryClient({
   },
 });
 
+/** The session has ended, or there was none. */
+function isOver(cause: unknown): boolean {
+  return cause instanceof ApiFailure && cause.status === 401;
+}
+
 function App() {
   // Light or dark from the first view on, whichever it is.
   useTheme();
@@ -34,13 +47,12 @@ function App() {
 function Page() {
   const isLost = useStreamState() === 'lost';
   const session = useQuery({
-    queryKey: ['session'],
+    queryKey: SESSION,
     queryFn: ({ signal }) => askSession(signal),
     // A server that is gone comes back by itself; a session that has ended does not.
     refetchInterval: isLost ? AGAIN_MS : false,
   });
-  const isOver = session.error instanceof ApiFailure && session.error.status === 401;
-  if (session.data !== undefined && !isOver) {
+  if (session.data !== undefined && !isOver(session.error)) {
     return (
       <SessionContext value={session.data}>
         <Shell />

@@ -53,7 +53,7 @@ describe('the page', () => {
       await page.locator('[aria-current=page]', { hasText: title }).waitFor();
     }
     await page.keyboard.press('?');
-    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    await page.getByRole('dialog', { name: 'Keys' }).getByText('Go to Hints').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(troubles).toEqual([]);
@@ -71,6 +71,18 @@ describe('the page', () => {
     await home.startDaemon();
     await page.getByText('No runs yet.').waitFor();
     expect(await page.getByText('The daemon does not answer').count()).toBe(0);
+  });
+
+  test('asks for a login when the session has ended', async () => {
+    const { page, troubles } = await openPage(browser);
+    await home.open(page, 'settings');
+    await page.context().clearCookies();
+    await page.keyboard.press('g');
+    await page.keyboard.press('r');
+    await page.getByText('sub ui', { exact: true }).waitFor();
+    await page.goto(await home.loginLink());
+    await page.getByRole('navigation', { name: 'Views' }).waitFor();
+    expect(troubles).toEqual([]);
   });
 
   test.each(['light', 'dark'] as const)(

@@ -4,7 +4,7 @@ import { goTo, useAddress } from '../address/address.ts';
 import { useSession } from '../api/session.ts';
 import { EmptyState } from '../parts/buttons.tsx';
 import { Dialog } from '../parts/dialog.tsx';
-import { SHORTCUTS, useShortcut } from '../parts/shortcuts.ts';
+import { SHORTCUTS, type Shortcut, useShortcut } from '../parts/shortcuts.ts';
 import { LostNotice } from './connection.tsx';
 import { ErrorBoundary } from './error-boundary.tsx';
 import { Panel } from './panel.tsx';
@@ -36,7 +36,7 @@ export function Shell() {
         <Panel />
         <LostNotice />
       </div>
-      <Keys />
+      <Keys views={views} />
     </div>
   );
 }
@@ -69,14 +69,17 @@ function ViewKey({ id, letter }: { readonly id: string; readonly letter: string 
 }
 
 /** All keys, shown by `?`. */
-function Keys() {
+function Keys({ views }: { readonly views: readonly PageView[] }) {
   const [isOpen, setOpen] = useState(false);
   useShortcut('?', () => setOpen(true));
   if (!isOpen) return null;
+  const goTos = views.map(
+    ({ key, title }): Shortcut => ({ keys: `g ${key}`, what: `Go to ${title}` }),
+  );
   return (
     <Dialog title="Keys" onClose={() => setOpen(false)}>
       <dl className="grid grid-cols-2 gap-x-4">
-        {SHORTCUTS.map(({ keys, what }) => (
+        {[...SHORTCUTS, ...goTos].map(({ keys, what }) => (
           <div key={keys} className="flex h-7 items-center gap-2">
             <dt>
               <kbd className="rounded-2 border border-line bg-raised px-1 font-mono text-12">

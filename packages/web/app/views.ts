@@ -21,8 +21,6 @@ export interface PageView {
   /** The key behind `g`. */
   readonly key: string;
   readonly planes: readonly ('ledger' | 'gateway')[];
-  /** Whether the bar with the search is above it. */
-  readonly isSearched?: boolean;
   readonly component: LazyExoticComponent<ComponentType>;
 }
 
@@ -36,7 +34,6 @@ export const VIEWS: readonly PageView[] = [
     icon: LiveIcon,
     key: 'l',
     planes: LEDGER,
-    isSearched: true,
     component: lazy(async () => ({ default: (await import('../views/live/index.tsx')).LiveView })),
   },
   {

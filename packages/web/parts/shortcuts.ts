@@ -1,7 +1,7 @@
 // Keys that work anywhere in the page, but not while something is typed.
 import { useEffect, useEffectEvent } from 'react';
 
-/** Of the keys that are shown by `?`. */
+/** One of the keys that `?` shows. */
 export interface Shortcut {
   /** `j`, `/`, `Escape`, or two keys one after the other: `g l`. */
   readonly keys: string;
@@ -61,6 +61,7 @@ export function useShortcut(keys: string, handler: Handler): void {
   }, [keys]);
 }
 
+/** Beside those of the views. */
 export const SHORTCUTS: readonly Shortcut[] = [
   { keys: 'j', what: 'Next row' },
   { keys: 'k', what: 'Previous row' },
@@ -72,13 +73,6 @@ export const SHORTCUTS: readonly Shortcut[] = [
   { keys: 'c', what: 'Compare two runs' },
   { keys: '+ - 0', what: 'Zoom the timeline' },
   { keys: '← →', what: 'Move the timeline' },
-  { keys: 'g l', what: 'Go to Live' },
-  { keys: 'g r', what: 'Go to Runs' },
-  { keys: 'g a', what: 'Go to Approvals' },
-  { keys: 'g p', what: 'Go to Policy' },
-  { keys: 'g s', what: 'Go to Servers' },
-  { keys: 'g c', what: 'Go to Cost' },
-  { keys: 'g d', what: 'Go to Ledger' },
   { keys: 'a', what: 'Approve the call' },
   { keys: 'r', what: 'Reject the call' },
   { keys: '?', what: 'Show these keys' },
