@@ -2,6 +2,7 @@
 import type { ApiCallRecord } from '@subluminal/contracts';
 import type { ReactNode } from 'react';
 import { Link } from '../../address/link.tsx';
+import { panelAddress } from '../../address/panel-address.ts';
 import { durationText, momentText } from '../../parts/amounts.ts';
 import { JsonTree } from '../../parts/json-tree.tsx';
 import { plainLine, plainText } from '../../parts/plain-text.ts';
@@ -139,7 +140,7 @@ function Part({
 /** What the answer of a model asked for, and the turn that asked for a call. */
 export function CallLinks({ record }: { readonly record: ApiCallRecord }) {
   const { asked_by, tool_calls = [], call } = record;
-  const to = (callId: string) => ({ params: { panel: panelOf(call.run_id, callId) } });
+  const to = (callId: string) => ({ params: panelAddress('call', call.run_id, callId) });
   if ((asked_by ?? null) === null && tool_calls.length === 0) return null;
   return (
     <PanelSection title={call.kind === 'turn' ? 'Asked for' : 'Asked by'}>
@@ -164,8 +165,4 @@ export function CallLinks({ record }: { readonly record: ApiCallRecord }) {
       </ul>
     </PanelSection>
   );
-}
-
-function panelOf(runId: string, callId: string): string {
-  return ['call', runId, callId].map(encodeURIComponent).join('/');
 }
