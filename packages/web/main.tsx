@@ -50,7 +50,7 @@ function Page() {
     queryKey: SESSION,
     queryFn: ({ signal }) => askSession(signal),
     // A server that is gone comes back by itself; a session that has ended does not.
-    refetchInterval: isLost ? AGAIN_MS : false,
+    refetchInterval: ({ state }) => (isLost && !isOver(state.error) ? AGAIN_MS : false),
   });
   if (session.data !== undefined && !isOver(session.error)) {
     return (
