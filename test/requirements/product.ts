@@ -124,7 +124,7 @@ export const PRODUCT = [
   },
   {
     id: 'SL-12',
-    state: 'planned',
+    state: 'done',
     text: 'A UI shows the live stream, runs, timelines, calls and filters, and nothing depends on it.',
   },
   {

@@ -179,7 +179,7 @@ export const TRACKS = [
   },
   {
     id: 'T-G',
-    state: 'planned',
+    state: 'done',
     text: 'The web UI replays runs and shows each call.',
   },
   {
@@ -189,12 +189,12 @@ export const TRACKS = [
   },
   {
     id: 'T-G.2',
-    state: 'planned',
+    state: 'done',
     text: 'A truncated preview is plainly shown as truncated.',
   },
   {
     id: 'T-G.3',
-    state: 'planned',
+    state: 'done',
     text: 'Decision, rule and hint are visible for a call.',
   },
   {

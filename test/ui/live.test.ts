@@ -1,6 +1,7 @@
 // Live: calls as they happen, the search, the recorder, keys alone, hostile text.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { verifies } from '../requirements.ts';
 import { openBrowser, openPage, overflow, PHONE, seriousFindings } from './browser.ts';
 import { PageHome } from './page-home.ts';
 import { RecordedRun } from './recorded-run.ts';
@@ -55,6 +56,7 @@ async function isLive(page: Page) {
 
 describe('live', () => {
   test('a call appears without a reload, and its end in the same row', async () => {
+    verifies('SL-12', 'T-G');
     const { page, troubles } = await openLive();
     await isLive(page);
     const other = new RecordedRun({ runId: 'run-2', agentId: 'writer', startMs: Date.now() });

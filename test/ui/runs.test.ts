@@ -5,6 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runAgent } from '../e2e/run-agent.ts';
 import { runSub } from '../e2e/sub.ts';
+import { verifies } from '../requirements.ts';
 import { openBrowser, openPage, overflow, PHONE, seriousFindings } from './browser.ts';
 import { PageHome } from './page-home.ts';
 import { RecordedRun } from './recorded-run.ts';
@@ -70,6 +71,7 @@ const part = (page: Page, title: string) =>
   panel(page).locator('details', { has: page.getByRole('heading', { name: title, exact: true }) });
 
 test('a run is found, opened, and each of its calls explained and tried with another policy', async () => {
+  verifies('SL-12', 'T-G', 'T-G.3');
   const { page, troubles } = await openPage(browser);
   await home.open(page, 'runs');
   await runRow(page, 'coder').waitFor();
@@ -133,6 +135,7 @@ test('a run is found, opened, and each of its calls explained and tried with ano
 });
 
 test('two runs are chosen and compared, and a call that is not whole says so, by keys alone', async () => {
+  verifies('T-G.2');
   const { page, troubles } = await openPage(browser, { colorScheme: 'dark' });
   await home.open(page, 'runs');
   await runRow(page, 'fixer').waitFor();
