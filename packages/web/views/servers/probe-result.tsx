@@ -25,7 +25,7 @@ export function ProbeResult({ probe, changes, onAccept }: ProbeResultProps) {
       ? 'It was looked at too long ago. Probe it again.'
       : undefined
     : 'A viewer may only look.';
-  const may_now = may && !isOver;
+  const mayNow = may && !isOver;
   return (
     <section aria-label="What the server shows" className="flex flex-col gap-4">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1 border-t border-line pt-3">
@@ -41,7 +41,7 @@ export function ProbeResult({ probe, changes, onAccept }: ProbeResultProps) {
         {acceptable.length > 1 && (
           <Button
             className="ml-auto max-md:h-11"
-            disabled={!may_now}
+            disabled={!mayNow}
             title={title}
             onClick={() => onAccept(acceptable)}
           >
@@ -60,7 +60,7 @@ export function ProbeResult({ probe, changes, onAccept }: ProbeResultProps) {
           {change.acceptable && (
             <Button
               className="max-md:h-11"
-              disabled={!may_now}
+              disabled={!mayNow}
               title={title}
               onClick={() => onAccept([change])}
             >
@@ -109,6 +109,9 @@ function Change(props: { readonly change: ShownChange; readonly children: React.
             </li>
           ))}
         </ul>
+      )}
+      {kind === 'changed' && acceptable && before === null && (
+        <p className="text-dim">The text of what is pinned is not kept.</p>
       )}
       {isDiff && <TextDiff before={before ?? ''} after={after ?? ''} />}
       {!acceptable && kind !== 'ambiguous' && kind !== 'unpinnable' && (

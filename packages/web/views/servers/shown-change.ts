@@ -1,6 +1,9 @@
 // What can be accepted of a look at a server: its tools, and its instructions.
 import type { ApiAcceptPins, ApiPendingChange, ApiProbe, ApiSeenTool } from '@subluminal/contracts';
 
+/** What one diff shows whole, and what a page has room for. */
+const LINES_MAX = { change: 2_000, all: 20_000 } as const;
+
 export interface ShownChange
   extends Pick<ApiSeenTool, 'pinned' | 'seen' | 'before' | 'after' | 'fields' | 'acceptable'> {
   /** Null for the instructions. */
@@ -18,7 +21,26 @@ export function shownChanges(
     { ...instructions, tool: null },
     ...tools.map((tool) => ({ ...tool, tool: tool.tool_name })),
   ];
-  return all.filter(({ kind, tool }) => (kind !== 'same' && kind !== 'unknown') || names.has(tool));
+  return fitting(
+    all.filter(({ kind, tool }) => (kind !== 'same' && kind !== 'unknown') || names.has(tool)),
+  );
+}
+
+/** A server may show a hundred thousand lines. What is not shown whole is not accepted here. */
+function fitting(changes: readonly ShownChange[]): readonly ShownChange[] {
+  let left: number = LINES_MAX.all;
+  return changes.map((change) => {
+    const lines = linesOf(change.before) + linesOf(change.after);
+    if (lines > Math.min(LINES_MAX.change, left)) {
+      return { ...change, before: null, after: null, acceptable: false };
+    }
+    left -= lines;
+    return change;
+  });
+}
+
+function linesOf(text: string | null): number {
+  return text === null ? 0 : text.split('\n').length;
 }
 
 /** Exactly what was shown, by its hashes. */
