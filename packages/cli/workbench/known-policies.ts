@@ -1,4 +1,5 @@
 // The policies that the page may show and change: those that `sub` itself reads, and no other file.
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { POLICY_FILE_BYTES_MAX } from '@subluminal/core/policy';
@@ -73,14 +74,17 @@ function knownProjects({ paths, folders }: PolicyPlace): ReadonlySet<string> {
   return new Set([...ofTrust, ...projectsOnRecord(paths), ...folders].map(realPath));
 }
 
-/** The policy that is meant: one of those that are known. */
+/** The policy that is meant: one of those that are known, without a path the first that is there. */
 export function chosenPolicy(
   path: string | undefined,
   place: PolicyPlace,
   config: Config,
 ): KnownPolicy | Failure {
   const known = knownPaths(place, config);
-  const chosen = path === undefined ? known[0] : known.find((one) => one === resolve(path));
+  const chosen =
+    path === undefined
+      ? (known.find((one) => existsSync(one)) ?? known[0])
+      : known.find((one) => one === resolve(path));
   if (chosen !== undefined) return readKnown(chosen, place, config);
   const message = `${path} is none of the policies that are known here.`;
   const fix =

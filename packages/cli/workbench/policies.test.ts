@@ -7,7 +7,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type {
   ApiPolicyActive,
   ApiPolicyDiff,
@@ -98,6 +98,16 @@ describe('the active policy', () => {
     ]);
     const later = await active(home, `?from_ms=${Date.now() + 60_000}`);
     expect(later.rules).toMatchObject([{ hits: 0, last_hit_ms: null }]);
+  });
+
+  it('is the one of a project where the user has none', async () => {
+    const { folder, home, get } = await recorded(null);
+    const path = join(folder, 'project', '.subluminal', 'policy.yaml');
+    mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
+    writeFileSync(path, POLICY, { mode: 0o644 });
+    await trustPolicy(home, { path, sha256: sha256(POLICY) }, Date.now());
+    const shown = await get('policyActive', 'policy/active');
+    expect(shown).toMatchObject({ path, role: 'trusted', text: POLICY, sources: [] });
   });
 
   it('may be missing or broken, and says so', async () => {

@@ -33,7 +33,7 @@ const RUNS_MAX = 100;
 const text = required(string({ lengthMin: 0, lengthMax: POLICY_TEXT_LENGTH_MAX }), 'The policy.');
 const path = optional(
   string({ lengthMax: 4_096 }),
-  'Which policy: a path of `others` of policy/active, no other; without it the one that is active.',
+  'Which policy: a path of `others` of policy/active, no other; without it the first that is there.',
 );
 const runId = string();
 
