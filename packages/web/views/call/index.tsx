@@ -66,7 +66,7 @@ function CallHead({ record }: { readonly record: ApiCallRecord }) {
       </h2>
       <p>
         <DecisionMark decision={isAsked ? 'ASK' : call.decision} />{' '}
-        <span className="text-dim">{plainLine(call.rule_id ?? '')}</span>
+        <RuleLink id={call.rule_id ?? ''} />
       </p>
       <p>
         <span className="text-dim">Why? </span>
@@ -77,6 +77,21 @@ function CallHead({ record }: { readonly record: ApiCallRecord }) {
       />
       <CallFacts record={record} />
     </header>
+  );
+}
+
+/** A gate is no rule of a policy. */
+function RuleLink({ id }: { readonly id: string }) {
+  const shown = plainLine(id);
+  if (id === '' || id.startsWith('gate:')) return <span className="text-dim">{shown}</span>;
+  return (
+    <Link
+      to={{ path: ['policy'], params: { rule: id } }}
+      title="Show the rule in the policy"
+      className="text-accent hover:underline"
+    >
+      {shown}
+    </Link>
   );
 }
 

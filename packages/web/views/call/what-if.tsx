@@ -1,5 +1,5 @@
 // What another policy would have decided about a call that was made.
-import type { ApiCallRecord, ApiPolicyExplained } from '@subluminal/contracts';
+import type { ApiCallRecord, ApiPolicyActive, ApiPolicyExplained } from '@subluminal/contracts';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from '../../address/link.tsx';
@@ -27,11 +27,18 @@ export function WhatIf({ record }: { readonly record: ApiCallRecord }) {
 
 function PolicyTrial({ record }: { readonly record: ApiCallRecord }) {
   const { run_id, call_id } = record.call;
-  const active = useQuery({ ...asked('policyActive'), staleTime: 60_000 });
+  const [file, setFile] = useState<string>();
+  const question = { query: file === undefined ? {} : { path: file } };
+  const active = useQuery({ ...asked('policyActive', question), staleTime: 60_000 });
   const [edited, setEdited] = useState<string>();
+  const path = active.data?.path ?? undefined;
+  const choose = (next: string) => {
+    setFile(next);
+    setEdited(undefined);
+  };
   const text = edited ?? active.data?.text ?? '';
   const trial = useMutation({
-    mutationFn: () => post('policyExplain', { text, run_id, call_id }),
+    mutationFn: () => post('policyExplain', { text, run_id, call_id, ...(path && { path }) }),
   });
   const submit = (event: { preventDefault(): void }) => {
     event.preventDefault();
@@ -40,6 +47,9 @@ function PolicyTrial({ record }: { readonly record: ApiCallRecord }) {
   return (
     <form onSubmit={submit} className="flex flex-col gap-2">
       {active.error !== null && <FailureText cause={active.error} />}
+      {active.data !== undefined && (
+        <PolicyChoice active={active.data} record={record} onChoose={choose} />
+      )}
       <textarea
         aria-label="Policy to try"
         spellCheck={false}
@@ -55,13 +65,53 @@ function PolicyTrial({ record }: { readonly record: ApiCallRecord }) {
         <Button disabled={edited === undefined} onClick={() => setEdited(undefined)}>
           Reset
         </Button>
-        <Link to={{ path: ['policy'] }} className="ml-auto text-accent hover:underline">
+        <Link
+          to={{ path: ['policy'], params: policyParams(path, record) }}
+          className="ml-auto text-accent hover:underline"
+        >
           Open in Policy
         </Link>
       </div>
       {trial.error !== null && <FailureText cause={trial.error} />}
       {trial.data !== undefined && <TrialResult record={record} explained={trial.data} />}
     </form>
+  );
+}
+
+function policyParams(path: string | undefined, { call }: ApiCallRecord) {
+  return { file: path ?? '', rule: call.rule_id ?? '' };
+}
+
+/** A call of a project was decided by the policy of the project, which may be another one. */
+function PolicyChoice(props: {
+  readonly active: ApiPolicyActive;
+  readonly record: ApiCallRecord;
+  readonly onChoose: (path: string) => void;
+}) {
+  const { path, policy_id, others } = props.active;
+  const decided = props.record.decision?.policy;
+  return (
+    <>
+      <select
+        aria-label="Policy file"
+        value={path ?? ''}
+        onChange={({ target }) => props.onChoose(target.value)}
+        className="h-7 min-w-0 rounded-4 border border-line bg-page px-1 font-mono text-12"
+      >
+        {others
+          .filter((one) => one.exists || one.path === path)
+          .map((one) => (
+            <option key={one.path} value={one.path}>
+              {plainLine(one.path)}
+            </option>
+          ))}
+      </select>
+      {decided !== undefined && decided.policy_id !== policy_id && (
+        <p className="text-12 text-dim">
+          The call was decided by another policy: <Value text={decided.policy_id} />.
+        </p>
+      )}
+    </>
   );
 }
 
