@@ -14,18 +14,25 @@ interface GatewayQuestion<N extends GatewayEndpointName> {
   readonly ids?: Ids;
 }
 
+/** Asks once. */
+export async function askGateway<N extends GatewayEndpointName>(
+  name: N,
+  { query, ids = {} }: GatewayQuestion<N> = {},
+  signal?: AbortSignal,
+): Promise<GatewayAnswerOf<N>> {
+  const target = targetOf(GATEWAY_ENDPOINTS[name].path, ids, Object.entries(query ?? {}));
+  const response = await send(target, { signal });
+  return response.json();
+}
+
 /** For `useQuery`: `useQuery(askedGateway('budgets'))`. */
 export function askedGateway<N extends GatewayEndpointName>(
   name: N,
-  { query, ids = {} }: GatewayQuestion<N> = {},
+  question: GatewayQuestion<N> = {},
 ) {
   return {
-    queryKey: ['gateway', name, ids, query ?? {}],
-    queryFn: async ({ signal }: { readonly signal: AbortSignal }): Promise<GatewayAnswerOf<N>> => {
-      const target = targetOf(GATEWAY_ENDPOINTS[name].path, ids, Object.entries(query ?? {}));
-      const response = await send(target, { signal });
-      return response.json();
-    },
+    queryKey: ['gateway', name, question.ids ?? {}, question.query ?? {}],
+    queryFn: ({ signal }: { readonly signal: AbortSignal }) => askGateway(name, question, signal),
   };
 }
 
@@ -37,5 +44,16 @@ export async function postGateway<N extends GatewayEndpointName>(
 ): Promise<GatewayAnswerOf<N>> {
   const target = targetOf(GATEWAY_ENDPOINTS[name].path, ids, []);
   const response = await send(target, { method: 'POST', body });
+  return response.json();
+}
+
+/** Takes something back or away. */
+export async function deleteGateway<N extends GatewayEndpointName>(
+  name: N,
+  ids: Ids,
+): Promise<GatewayAnswerOf<N>> {
+  const response = await send(targetOf(GATEWAY_ENDPOINTS[name].path, ids, []), {
+    method: 'DELETE',
+  });
   return response.json();
 }

@@ -1,6 +1,7 @@
 // How one gets in: by the link of `sub ui`, whose code stands behind the # of the address, or by a key of the gateway.
 import { LOGIN_PATH } from '@subluminal/contracts';
 import { useEffect, useState } from 'react';
+import { ApiFailure } from '../api/request.ts';
 import { logIn } from '../api/session.ts';
 import { Button, CommandLine } from '../parts/buttons.tsx';
 import { FailureText } from '../parts/failure-text.tsx';
@@ -36,14 +37,24 @@ export function LoginHelp({ cause, onDone }: LoginProps & { readonly cause: unkn
   return (
     <main className="mx-auto flex max-w-[400px] flex-col gap-4 px-4 py-16">
       <h1 className="text-20">Subluminal</h1>
-      <FailureText cause={cause} />
-      <section className="flex flex-col gap-2">
-        <p>On your own machine, this command opens the page with a link that works once:</p>
-        <CommandLine command="sub ui" />
-      </section>
-      <KeyLogin onDone={onDone} />
+      {isGateway(cause) ? (
+        <KeyLogin onDone={onDone} />
+      ) : (
+        <>
+          <FailureText cause={cause} />
+          <section className="flex flex-col gap-2">
+            <p>On your own machine, this command opens the page with a link that works once:</p>
+            <CommandLine command="sub ui" />
+          </section>
+        </>
+      )}
     </main>
   );
+}
+
+/** Who asks a gateway without a session is told by this code; the ledger daemon has another one. */
+function isGateway(cause: unknown): boolean {
+  return cause instanceof ApiFailure && cause.code === 'SUB_GATEWAY_KEY';
 }
 
 function KeyLogin({ onDone }: LoginProps) {
@@ -54,8 +65,8 @@ function KeyLogin({ onDone }: LoginProps) {
     logIn({ api_key: key.trim() }).then(onDone, setCause);
   };
   return (
-    <form onSubmit={submit} className="flex flex-col gap-2 border-t border-line pt-4">
-      <label htmlFor="key">On a gateway, log in with your API key:</label>
+    <form onSubmit={submit} className="flex flex-col gap-2">
+      <label htmlFor="key">Log in with your API key of this gateway:</label>
       <input
         id="key"
         type="password"
@@ -68,6 +79,10 @@ function KeyLogin({ onDone }: LoginProps) {
       <Button type="submit" look="primary" disabled={key.trim() === ''} className="justify-center">
         Log in
       </Button>
+      <p className="text-dim">
+        A key comes from an invite of an admin. This command takes the invite:
+      </p>
+      <CommandLine command={`sub login --gateway ${globalThis.location.origin} --invite -`} />
     </form>
   );
 }

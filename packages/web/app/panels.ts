@@ -5,4 +5,5 @@ import type { PanelProps } from '../address/panel-address.ts';
 
 export const PANELS: { readonly [kind: string]: LazyExoticComponent<ComponentType<PanelProps>> } = {
   call: lazy(async () => ({ default: (await import('../views/call/index.tsx')).CallPanel })),
+  trace: lazy(async () => ({ default: (await import('../views/trace/index.tsx')).TracePanel })),
 };

@@ -4,7 +4,8 @@ import { goTo, useAddress } from '../address/address.ts';
 import { useSession } from '../api/session.ts';
 import { EmptyState } from '../parts/buttons.tsx';
 import { Dialog } from '../parts/dialog.tsx';
-import { SHORTCUTS, type Shortcut, useShortcut } from '../parts/shortcuts.ts';
+import { KeyList } from '../parts/key-list.tsx';
+import { type Shortcut, useShortcut } from '../parts/shortcuts.ts';
 import { LostNotice } from './connection.tsx';
 import { ErrorBoundary } from './error-boundary.tsx';
 import { Panel } from './panel.tsx';
@@ -70,6 +71,7 @@ function ViewKey({ id, letter }: { readonly id: string; readonly letter: string 
 
 /** All keys, shown by `?`. */
 function Keys({ views }: { readonly views: readonly PageView[] }) {
+  const { plane } = useSession();
   const [isOpen, setOpen] = useState(false);
   useShortcut('?', () => setOpen(true));
   if (!isOpen) return null;
@@ -78,18 +80,7 @@ function Keys({ views }: { readonly views: readonly PageView[] }) {
   );
   return (
     <Dialog title="Keys" onClose={() => setOpen(false)}>
-      <dl className="grid grid-cols-2 gap-x-4">
-        {[...SHORTCUTS, ...goTos].map(({ keys, what }) => (
-          <div key={keys} className="flex h-7 items-center gap-2">
-            <dt>
-              <kbd className="rounded-2 border border-line bg-raised px-1 font-mono text-12">
-                {keys}
-              </kbd>
-            </dt>
-            <dd>{what}</dd>
-          </div>
-        ))}
-      </dl>
+      <KeyList plane={plane} more={goTos} />
     </Dialog>
   );
 }

@@ -97,9 +97,19 @@ export const VIEWS: readonly PageView[] = [
     title: 'Ledger',
     icon: LedgerIcon,
     key: 'd',
-    planes: BOTH,
+    planes: LEDGER,
     component: lazy(async () => ({
       default: (await import('../views/ledger/index.tsx')).LedgerView,
+    })),
+  },
+  {
+    id: 'audit',
+    title: 'Audit',
+    icon: LedgerIcon,
+    key: 'd',
+    planes: ['gateway'],
+    component: lazy(async () => ({
+      default: (await import('../views/audit/index.tsx')).AuditView,
     })),
   },
   {

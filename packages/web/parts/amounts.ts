@@ -1,5 +1,6 @@
 // Numbers as people read them, each with its unit.
 const COUNT = new Intl.NumberFormat('en');
+const CENTS = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 const KILO = 1_000;
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -38,7 +39,7 @@ export function durationText(ms: number): string {
 export function dollarsText(micros: number): string {
   const dollars = micros / MICROS;
   if (dollars === 0) return '$0';
-  return dollars < 0.01 ? `$${dollars.toFixed(4)}` : `$${dollars.toFixed(2)}`;
+  return dollars < 0.01 ? `$${dollars.toFixed(4)}` : `$${CENTS.format(dollars)}`;
 }
 
 /** What a turn used; empty where nobody counted. */

@@ -6,6 +6,8 @@ export interface Shortcut {
   /** `j`, `/`, `Escape`, or two keys one after the other: `g l`. */
   readonly keys: string;
   readonly what: string;
+  /** The only server whose page has it. */
+  readonly plane?: 'ledger' | 'gateway';
 }
 
 type Handler = () => void;
@@ -62,18 +64,22 @@ export function useShortcut(keys: string, handler: Handler): void {
 }
 
 /** Beside those of the views. */
-export const SHORTCUTS: readonly Shortcut[] = [
+const SHORTCUTS: readonly Shortcut[] = [
   { keys: 'j', what: 'Next row' },
   { keys: 'k', what: 'Previous row' },
   { keys: 'Enter', what: 'Open the row' },
   { keys: 'Escape', what: 'Close the panel' },
   { keys: '/', what: 'Search' },
-  { keys: 'Space', what: 'Pause, or go on' },
-  { keys: 'x', what: 'Choose the run to compare' },
-  { keys: 'c', what: 'Compare two runs' },
-  { keys: '+ - 0', what: 'Zoom the timeline' },
-  { keys: '← →', what: 'Move the timeline' },
-  { keys: 'a', what: 'Approve the call' },
-  { keys: 'r', what: 'Reject the call' },
+  { keys: 'Space', what: 'Pause, or go on', plane: 'ledger' },
+  { keys: 'x', what: 'Choose the run to compare', plane: 'ledger' },
+  { keys: 'c', what: 'Compare two runs', plane: 'ledger' },
+  { keys: '+ - 0', what: 'Zoom the timeline', plane: 'ledger' },
+  { keys: '← →', what: 'Move the timeline', plane: 'ledger' },
+  { keys: 'a', what: 'Approve the call', plane: 'ledger' },
+  { keys: 'r', what: 'Reject the call', plane: 'ledger' },
   { keys: '?', what: 'Show these keys' },
 ];
+
+export function shortcutsOf(plane: 'ledger' | 'gateway'): readonly Shortcut[] {
+  return SHORTCUTS.filter((one) => one.plane === undefined || one.plane === plane);
+}

@@ -1,5 +1,7 @@
-import { EmptyState } from '../../parts/buttons.tsx';
+import { useSession } from '../../api/session.ts';
+import { GatewayCost } from './gateway-cost.tsx';
+import { LedgerCost } from './ledger-cost.tsx';
 
 export function CostView() {
-  return <EmptyState title="Nothing here yet." />;
+  return useSession().plane === 'ledger' ? <LedgerCost /> : <GatewayCost />;
 }

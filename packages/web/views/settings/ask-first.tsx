@@ -1,0 +1,37 @@
+import type { ReactNode } from 'react';
+import { Button } from '../../parts/buttons.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { FailureText } from '../../parts/failure-text.tsx';
+
+interface AskFirstProps {
+  readonly title: string;
+  /** On the button that does it. */
+  readonly action: string;
+  readonly children: ReactNode;
+  readonly error: Error | null;
+  readonly isPending: boolean;
+  readonly onYes: () => void;
+  readonly onNo: () => void;
+}
+
+/** For what cannot be undone. */
+export function AskFirst(props: AskFirstProps) {
+  const { title, action, children, error, isPending, onYes, onNo } = props;
+  return (
+    <Dialog
+      title={title}
+      onClose={onNo}
+      actions={
+        <>
+          <Button onClick={onNo}>Cancel</Button>
+          <Button look="danger" disabled={isPending} onClick={onYes}>
+            {action}
+          </Button>
+        </>
+      }
+    >
+      {children}
+      {error !== null && <FailureText cause={error} />}
+    </Dialog>
+  );
+}
