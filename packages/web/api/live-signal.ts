@@ -1,5 +1,10 @@
 // Tells the page that something was recorded. What is shown is then asked for again: the page folds no events.
-import { API_ENDPOINTS, API_STREAM_PROTOCOL, PAGE_TOKEN_PROTOCOL } from '@subluminal/contracts';
+import {
+  API_ENDPOINTS,
+  API_STREAM_PROTOCOL,
+  type EventType,
+  PAGE_TOKEN_PROTOCOL,
+} from '@subluminal/contracts';
 import { useEffect, useEffectEvent, useSyncExternalStore } from 'react';
 import { pageToken } from './page-token.ts';
 
@@ -13,13 +18,19 @@ export interface Signal {
   readonly calls: readonly ChangedCall[];
   /** The types of the events, each once. */
   readonly types: ReadonlySet<string>;
+  /** Anything may have changed: the stream has just opened, or more calls have changed than are named. */
+  readonly isAll: boolean;
+}
+
+/** Whether an event of one of these types may have been recorded. */
+export function tellsOf({ types, isAll }: Signal, ...wanted: readonly EventType[]): boolean {
+  return isAll || wanted.some((type) => types.has(type));
 }
 
 export type StreamState = 'connecting' | 'open' | 'lost';
 
 const GATHER_MS = 80;
 const RETRY_MS = { first: 500, max: 3_000 };
-/** Beyond it, whoever listens asks for everything again. */
 const CALLS_MAX = 200;
 
 class LiveSignal {
@@ -27,12 +38,12 @@ class LiveSignal {
   readonly #watchers = new Set<() => void>();
   #socket: WebSocket | undefined;
   #connection: StreamState = 'connecting';
-  #lastSeq: number | undefined;
   #retryMs = RETRY_MS.first;
   #retry: ReturnType<typeof setTimeout> | undefined;
   #gather: ReturnType<typeof setTimeout> | undefined;
   #calls = new Map<string, ChangedCall>();
   #types = new Set<string>();
+  #isAll = false;
 
   get connection(): StreamState {
     return this.#connection;
@@ -58,15 +69,15 @@ class LiveSignal {
   #open(): void {
     this.#retry = undefined;
     const { protocol, host } = globalThis.location;
-    const after = this.#lastSeq === undefined ? '' : `?after=${this.#lastSeq}`;
     const scheme = protocol === 'https:' ? 'wss' : 'ws';
-    const target = `${scheme}://${host}${API_ENDPOINTS.stream.path}${after}`;
+    const target = `${scheme}://${host}${API_ENDPOINTS.stream.path}`;
     const socket = new WebSocket(target, [API_STREAM_PROTOCOL, PAGE_TOKEN_PROTOCOL + pageToken()]);
     this.#socket = socket;
     socket.addEventListener('open', () => {
       this.#retryMs = RETRY_MS.first;
       this.#say('open');
       // What came before is not announced.
+      this.#isAll = true;
       this.#gatherSoon();
     });
     socket.addEventListener('message', ({ data }) => this.#take(String(data)));
@@ -92,12 +103,12 @@ class LiveSignal {
   }
 
   #take(text: string): void {
-    const { seq, event } = readMessage(text);
-    this.#lastSeq = seq ?? this.#lastSeq;
-    this.#types.add(event.type);
-    if (event.callId !== '' && this.#calls.size < CALLS_MAX) {
-      const { runId, callId } = event;
-      this.#calls.set(`${runId} ${callId}`, { runId, callId });
+    const { type, runId, callId } = readMessage(text);
+    this.#types.add(type);
+    if (callId !== '') this.#calls.set(`${runId} ${callId}`, { runId, callId });
+    if (this.#calls.size > CALLS_MAX) {
+      this.#calls.clear();
+      this.#isAll = true;
     }
     this.#gatherSoon();
   }
@@ -106,9 +117,11 @@ class LiveSignal {
     if (this.#gather !== undefined) return;
     this.#gather = setTimeout(() => {
       this.#gather = undefined;
-      const signal = { calls: [...this.#calls.values()], types: this.#types };
+      const calls = [...this.#calls.values()];
+      const signal = { calls, types: this.#types, isAll: this.#isAll };
       this.#calls = new Map();
       this.#types = new Set();
+      this.#isAll = false;
       for (const listener of this.#listeners) listener(signal);
     }, GATHER_MS);
   }
@@ -121,18 +134,12 @@ interface NamedEvent {
 }
 
 /** An event of a type that this version does not know is a signal, too. */
-function readMessage(text: string): {
-  readonly seq: number | undefined;
-  readonly event: NamedEvent;
-} {
+function readMessage(text: string): NamedEvent {
   const message: unknown = JSON.parse(text);
-  const { seq, event } = fields(message);
+  const { event } = fields(message);
   const { type, run_id, call } = fields(event);
   const { call_id } = fields(call);
-  return {
-    seq: typeof seq === 'number' ? seq : undefined,
-    event: { type: word(type), runId: word(run_id), callId: word(call_id) },
-  };
+  return { type: word(type), runId: word(run_id), callId: word(call_id) };
 }
 
 function fields(value: unknown): { readonly [name: string]: unknown } {
@@ -145,10 +152,32 @@ function word(value: unknown): string {
 
 const live = new LiveSignal();
 
-/** Calls the listener whenever something was recorded, at most a dozen times a second. */
-export function useLiveSignal(listener: (signal: Signal) => void): void {
+/** Calls the listener whenever something was recorded: a dozen times a second at most, or as seldom as it wants. */
+export function useLiveSignal(listener: (signal: Signal) => void, everyMs = 0): void {
   const latest = useEffectEvent(listener);
-  useEffect(() => live.listen((signal) => latest(signal)), []);
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let waiting: Signal | undefined;
+    const stop = live.listen((signal) => {
+      if (everyMs === 0) return latest(signal);
+      waiting = waiting === undefined ? signal : joinedSignals(waiting, signal);
+      timer ??= setTimeout(() => {
+        const all = waiting;
+        [timer, waiting] = [undefined, undefined];
+        if (all !== undefined) latest(all);
+      }, everyMs);
+    });
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [everyMs]);
+}
+
+export function joinedSignals(one: Signal, other: Signal): Signal {
+  const calls = [...one.calls, ...other.calls];
+  const isAll = one.isAll || other.isAll || calls.length > CALLS_MAX;
+  return { calls: isAll ? [] : calls, types: new Set([...one.types, ...other.types]), isAll };
 }
 
 export function useStreamState(): StreamState {

@@ -4,7 +4,7 @@ import { useAddress } from '../address/address.ts';
 import { Link } from '../address/link.tsx';
 import { askedGateway } from '../api/gateway.ts';
 import { asked } from '../api/ledger.ts';
-import { useLiveSignal } from '../api/live-signal.ts';
+import { tellsOf, useLiveSignal } from '../api/live-signal.ts';
 import { useSession } from '../api/session.ts';
 import type { PageView } from './views.ts';
 
@@ -44,8 +44,8 @@ function WaitingCalls() {
     ...asked('approvals', { query: { state: 'pending' } }),
     refetchInterval: AGAIN_MS,
   });
-  useLiveSignal(({ types }) => {
-    if (types.has('approval')) void refetch();
+  useLiveSignal((signal) => {
+    if (tellsOf(signal, 'approval')) void refetch();
   });
   return <Count count={data?.rows.length ?? 0} />;
 }

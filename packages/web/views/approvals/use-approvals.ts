@@ -2,7 +2,7 @@
 import type { ApiApprovalsQuery } from '@subluminal/contracts';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { asked } from '../../api/ledger.ts';
-import { useLiveSignal } from '../../api/live-signal.ts';
+import { tellsOf, useLiveSignal } from '../../api/live-signal.ts';
 
 /** A request may also end without an event, by the clock or with the process that asked. */
 const AGAIN_MS = 5_000;
@@ -25,8 +25,8 @@ export function useGrants() {
 const KEPT = { placeholderData: keepPreviousData, refetchInterval: AGAIN_MS } as const;
 
 function useLive<Q extends { refetch(): unknown }>(query: Q): Q {
-  useLiveSignal(({ types }) => {
-    if (types.size === 0 || types.has('approval')) void query.refetch();
+  useLiveSignal((signal) => {
+    if (tellsOf(signal, 'approval')) void query.refetch();
   });
   return query;
 }

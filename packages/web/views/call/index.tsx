@@ -23,9 +23,9 @@ export function CallPanel({ ids }: PanelProps) {
     ...asked('record', { ids: { run_id, call_id } }),
     placeholderData: keepPreviousData,
   });
-  useLiveSignal(({ calls, types }) => {
+  useLiveSignal(({ calls, isAll }) => {
     const isOurs = calls.some(({ runId, callId }) => runId === run_id && callId === call_id);
-    if (isOurs || types.size === 0) void refetch({ cancelRefetch: false });
+    if (isOurs || isAll) void refetch({ cancelRefetch: false });
   });
   if (error !== null) return <FailureText cause={error} />;
   return data === undefined ? null : <CallDetail record={data} />;

@@ -3,7 +3,7 @@ import type { ApiHintedCall } from '@subluminal/contracts';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { goTo, useAddress } from '../../address/address.ts';
 import { ask, asked } from '../../api/ledger.ts';
-import { useLiveSignal } from '../../api/live-signal.ts';
+import { tellsOf, useLiveSignal } from '../../api/live-signal.ts';
 import { EmptyState } from '../../parts/buttons.tsx';
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { FailureText } from '../../parts/failure-text.tsx';
@@ -84,8 +84,8 @@ function useHints() {
     placeholderData: keepPreviousData,
     refetchInterval: AGAIN_MS,
   });
-  useLiveSignal(({ types }) => {
-    if (types.has('tool_call_decision')) void refetch();
+  useLiveSignal((signal) => {
+    if (tellsOf(signal, 'tool_call_decision')) void refetch();
   });
   return {
     rows: data?.pages.flatMap((page) => page.rows) ?? [],

@@ -2,7 +2,7 @@
 import type { ApiAnswerOf, ApiCallFilter } from '@subluminal/contracts';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { ask } from '../../api/ledger.ts';
-import { type Signal, useLiveSignal } from '../../api/live-signal.ts';
+import { joinedSignals, type Signal, useLiveSignal } from '../../api/live-signal.ts';
 import { rangeTimes, type ShownRange } from '../../search/ranges.ts';
 import { callKey, type LiveCall, liveCall, mergeCalls } from './live-call.ts';
 
@@ -95,23 +95,25 @@ class CallList {
   };
 
   refresh(signal: Signal): void {
-    if (this.#question === undefined || this.#question.atMs !== undefined || this.#isAsking) return;
-    if (this.#isRefreshing) {
-      this.#missed = {
-        types: signal.types,
-        calls: [...(this.#missed?.calls ?? []), ...signal.calls],
-      };
+    if (this.#isAsking || this.#isRefreshing) {
+      this.#missed = this.#missed === undefined ? signal : joinedSignals(this.#missed, signal);
       return;
     }
+    if (this.#question === undefined || this.#question.atMs !== undefined) return;
     this.#isRefreshing = true;
     void this.#askTop(this.#question, signal)
       .catch(() => undefined)
       .finally(() => {
         this.#isRefreshing = false;
-        const missed = this.#missed;
-        this.#missed = undefined;
-        if (missed) this.refresh(missed);
+        this.#goOn();
       });
+  }
+
+  /** With what was recorded while something was asked for. */
+  #goOn(): void {
+    const missed = this.#missed;
+    this.#missed = undefined;
+    if (missed) this.refresh(missed);
   }
 
   async #askWanted(): Promise<void> {
@@ -127,6 +129,7 @@ class CallList {
       }
     }
     this.#isAsking = false;
+    this.#goOn();
   }
 
   async #askFirst(question: CallQuestion): Promise<void> {
@@ -164,16 +167,17 @@ class CallList {
   }
 
   /** What is new at the top, and what has become of calls that are shown. */
-  async #askTop(question: CallQuestion, { calls }: Signal): Promise<void> {
+  async #askTop(question: CallQuestion, { calls, isAll }: Signal): Promise<void> {
     const page = await ask('calls', { query: { ...this.#filter, limit: PAGE.top } });
     const known = new Map(this.#shown.rows.map((row) => [row.key, row]));
     const top = page.rows.map((row) => liveCall(row));
     const isTop = new Set(top.map(({ key }) => key));
-    const further = calls.flatMap(({ runId, callId }) => {
-      const row = known.get(callKey(runId, callId));
-      return row === undefined || isTop.has(row.key) ? [] : [row];
-    });
-    const changed = await Promise.all(further.slice(0, CHANGED_MAX).map(askOne));
+    // Where it is not known which have changed, those that had not ended may have.
+    const changing = isAll
+      ? this.#shown.rows.filter(({ status }) => status === null)
+      : calls.flatMap(({ runId, callId }) => known.get(callKey(runId, callId)) ?? []);
+    const further = changing.filter(({ key }) => !isTop.has(key)).slice(0, CHANGED_MAX);
+    const changed = await Promise.all(further.map(askOne));
     if (this.#question !== question) return;
     const added = top.filter(({ key }) => !known.has(key));
     const updated = [
@@ -192,7 +196,7 @@ class CallList {
       if (!this.#isHeld && this.#question) return this.show(this.#question);
     }
     if (this.#isHeld) {
-      this.#held = mergeCalls(this.#held, added);
+      this.#held = mergeCalls(this.#held, added).slice(0, ROWS_MAX);
       return this.#say({ rows, waiting: this.#held.length });
     }
     this.#say({ rows: mergeCalls(rows, added).slice(0, ROWS_MAX) });

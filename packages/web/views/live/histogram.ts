@@ -1,7 +1,6 @@
 // Calls by time, as the scrubber draws them.
 import type { ApiCallFilter, ApiHistogram } from '@subluminal/contracts';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useEffect, useRef } from 'react';
 import { ask } from '../../api/ledger.ts';
 import { useLiveSignal } from '../../api/live-signal.ts';
 import { rangeTimes, type ShownRange } from '../../search/ranges.ts';
@@ -21,15 +20,7 @@ export function useHistogram(filter: ApiCallFilter, range: ShownRange): ApiHisto
     placeholderData: keepPreviousData,
     refetchInterval: range.kind === 'since' ? AGAIN_MS : false,
   });
-  // Many calls a second are drawn once a second.
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  useLiveSignal(() => {
-    timer.current ??= setTimeout(() => {
-      timer.current = undefined;
-      void refetch();
-    }, SIGNAL_MS);
-  });
-  useEffect(() => () => clearTimeout(timer.current), []);
+  useLiveSignal(() => void refetch(), SIGNAL_MS);
   return data;
 }
 

@@ -3,7 +3,7 @@ import type { ApiApproval, ApiCall } from '@subluminal/contracts';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { asked } from '../../api/ledger.ts';
-import { useLiveSignal } from '../../api/live-signal.ts';
+import { tellsOf, useLiveSignal } from '../../api/live-signal.ts';
 import type { TimeSpan } from './time-axis.ts';
 
 const APPROVALS_MAX = 1_000;
@@ -19,8 +19,8 @@ export function useApprovalWaits(
     ...asked('approvals', { query: { limit: APPROVALS_MAX } }),
     enabled: isAsked,
   });
-  useLiveSignal(({ types }) => {
-    if (isAsked && [...types].some((type) => type.startsWith('approval'))) void refetch();
+  useLiveSignal((signal) => {
+    if (isAsked && tellsOf(signal, 'approval')) void refetch();
   });
   const own = useMemo(
     () => (data?.rows ?? []).filter(({ request }) => request.call.run_id === runId),

@@ -4,7 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { openPanel, useOpenCall } from '../../address/panel-address.ts';
 import { asked } from '../../api/ledger.ts';
-import { useLiveSignal } from '../../api/live-signal.ts';
+import { tellsOf, useLiveSignal } from '../../api/live-signal.ts';
 import { EmptyState } from '../../parts/buttons.tsx';
 import { useNow } from '../../parts/clock.ts';
 import { DataTable } from '../../parts/data-table.tsx';
@@ -27,8 +27,8 @@ export function RunView({ runId }: { readonly runId: string }) {
   const calls = useRunCalls(runId);
   useLiveSignal((signal) => {
     const isOurs = signal.calls.some((call) => call.runId === runId);
-    const isEdge = ['run_start', 'run_end', 'shim_health'].some((type) => signal.types.has(type));
-    if (isOurs || isEdge || signal.types.size === 0) void run.refetch({ cancelRefetch: false });
+    const isEdge = tellsOf(signal, 'run_start', 'run_end', 'shim_health');
+    if (isOurs || isEdge) void run.refetch({ cancelRefetch: false });
   });
   const cause = run.error ?? calls.error;
   return (

@@ -86,9 +86,8 @@ class RunFollower {
     this.#client = client;
   }
 
-  take({ calls, types }: Signal): void {
-    // The stream has opened again: anything may have been missed.
-    if (types.size === 0) void this.#client.invalidateQueries({ queryKey: callsKey(this.#runId) });
+  take({ calls, isAll }: Signal): void {
+    if (isAll) void this.#client.invalidateQueries({ queryKey: callsKey(this.#runId) });
     for (const { runId, callId } of calls) if (runId === this.#runId) this.#changed.add(callId);
     if (this.#changed.size > 0 && !this.#isAsking) void this.#ask();
   }

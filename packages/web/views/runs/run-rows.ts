@@ -3,10 +3,11 @@ import type { ApiQueryOf, ApiRun, ApiRunsActivity } from '@subluminal/contracts'
 import { keepPreviousData, useInfiniteQuery, useQueries } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { ask, asked } from '../../api/ledger.ts';
-import { type Signal, useLiveSignal } from '../../api/live-signal.ts';
+import { tellsOf, useLiveSignal } from '../../api/live-signal.ts';
 
 /** As many as one question about activity takes. */
 const PAGE_ROWS = 100;
+const SIGNAL_MS = 500;
 
 export type RunsFilter = Omit<ApiQueryOf<'runs'>, 'cursor' | 'limit' | 'from_ms' | 'to_ms'>;
 export type RunActivity = ApiRunsActivity['rows'][number];
@@ -41,16 +42,18 @@ export function useRunRows(filter: RunsFilter, spanMs: number | undefined): RunR
         placeholderData: keepPreviousData,
       })),
   });
+  // All pages are asked for again, so not for every call.
   useLiveSignal((signal) => {
-    if (!concernsRuns(signal)) return;
+    const { calls, isAll } = signal;
+    if (calls.length === 0 && !tellsOf(signal, 'run_start', 'run_end')) return;
     // One question at a time: while it is on its way, further signals wait for the next.
     void runs.refetch({ cancelRefetch: false });
-    const changed = new Set(signal.calls.map(({ runId }) => runId));
+    const changed = new Set(calls.map(({ runId }) => runId));
     for (const [at, { refetch }] of activities.entries()) {
       const isChanged = pages?.[at]?.rows.some(({ run_id }) => changed.has(run_id)) ?? false;
-      if (isChanged) void refetch({ cancelRefetch: false });
+      if (isAll || isChanged) void refetch({ cancelRefetch: false });
     }
-  });
+  }, SIGNAL_MS);
   const known = activities.flatMap(({ data }) => data?.rows ?? []);
   return {
     rows: useMemo(() => (pages ?? []).flatMap(({ rows }) => rows), [pages]),
@@ -61,9 +64,4 @@ export function useRunRows(filter: RunsFilter, spanMs: number | undefined): RunR
       if (runs.hasNextPage && !runs.isFetching) void runs.fetchNextPage();
     },
   };
-}
-
-/** A stream that has opened again may have missed anything. */
-function concernsRuns({ types, calls }: Signal): boolean {
-  return calls.length > 0 || types.size === 0 || types.has('run_start') || types.has('run_end');
 }

@@ -4,7 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from '../../address/link.tsx';
 import { asked, post } from '../../api/ledger.ts';
-import { useLiveSignal } from '../../api/live-signal.ts';
+import { tellsOf, useLiveSignal } from '../../api/live-signal.ts';
 import { useMay } from '../../api/session.ts';
 import { Button, CommandLine } from '../../parts/buttons.tsx';
 import { FailureText } from '../../parts/failure-text.tsx';
@@ -21,8 +21,8 @@ export function PinsTab({ server }: { readonly server: ApiServer }) {
   const client = useQueryClient();
   const question = asked('pinsDiff', { ids });
   const { data, error, refetch } = useQuery(question);
-  useLiveSignal(({ types }) => {
-    if (types.has('surface')) void refetch();
+  useLiveSignal((signal) => {
+    if (tellsOf(signal, 'surface')) void refetch();
   });
   const [wish, setWish] = useState<readonly ShownChange[]>();
   const [done, setDone] = useState('');

@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useAddress } from '../../address/address.ts';
 import { Link } from '../../address/link.tsx';
 import { asked } from '../../api/ledger.ts';
-import { useLiveSignal } from '../../api/live-signal.ts';
+import { tellsOf, useLiveSignal } from '../../api/live-signal.ts';
 import { FailureText } from '../../parts/failure-text.tsx';
 import { foldedLine } from '../../parts/plain-text.ts';
 import { ViewHead } from '../../parts/view-head.tsx';
@@ -22,8 +22,8 @@ export function ServerDetail({ name }: { readonly name: string }) {
     placeholderData: keepPreviousData,
     refetchInterval: AGAIN_MS,
   });
-  useLiveSignal(({ types }) => {
-    if (types.has('surface') || types.has('breaker_trip')) void refetch();
+  useLiveSignal((signal) => {
+    if (tellsOf(signal, 'surface', 'breaker_trip')) void refetch();
   });
   const tabs = [
     {

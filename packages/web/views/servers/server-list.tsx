@@ -3,7 +3,7 @@ import type { ApiServer } from '@subluminal/contracts';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { goTo, useAddress } from '../../address/address.ts';
 import { asked } from '../../api/ledger.ts';
-import { useLiveSignal } from '../../api/live-signal.ts';
+import { tellsOf, useLiveSignal } from '../../api/live-signal.ts';
 import { countText, durationText } from '../../parts/amounts.ts';
 import { EmptyState } from '../../parts/buttons.tsx';
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
@@ -23,8 +23,8 @@ export function ServerList() {
     placeholderData: keepPreviousData,
     refetchInterval: AGAIN_MS,
   });
-  useLiveSignal(({ types }) => {
-    if (types.has('surface') || types.has('breaker_trip')) void refetch();
+  useLiveSignal((signal) => {
+    if (tellsOf(signal, 'surface', 'breaker_trip')) void refetch();
   });
   const open = ({ server_name }: ApiServer) =>
     goTo({ path: ['servers', server_name], params: { since: params['since'] ?? '' } });
