@@ -231,7 +231,7 @@ test('hostile text stays text', async () => {
   // oxlint-disable-next-line no-control-regex -- That is what must not be there.
   expect(text).not.toMatch(/[\u0000-\u0008\u001B\u202E\u2066\u200B\uFEFF]/);
   await page.getByRole('combobox', { name: 'Search calls' }).fill(`"${HOSTILE[0] ?? ''}"`);
-  await rows(page).first().waitFor();
+  await expect.poll(() => rows(page).count()).toBe(1);
   for (const key of ['Escape', 'j', 'Enter']) await page.keyboard.press(key);
   await page.getByRole('complementary', { name: 'Detail' }).waitFor();
   expect(await page.locator('aside img, aside script, aside b').count()).toBe(0);
