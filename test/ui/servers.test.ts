@@ -224,7 +224,7 @@ test('all of them fit on a phone, in the dark too', async () => {
   expect(await overflow(page)).toBe(0);
   expect(await seriousFindings(page)).toEqual([]);
   await page.getByRole('link', { name: /^Pins/ }).click();
-  await page.getByText('as pinned').waitFor();
+  await button(page, 'Probe').waitFor();
   expect(await overflow(page)).toBe(0);
   await page.goto(`${home.url}/hints`);
   await page.getByRole('row', { name: /files\/delete/ }).click();
