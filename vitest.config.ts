@@ -50,5 +50,7 @@ export default defineConfig({
     isolate: false,
     sequence: { sequencer: LongestFirst },
     testTimeout: 60_000,
+    // A machine that does much else is slow, and what is awaited comes all the same.
+    expect: { poll: { timeout: 30_000 } },
   },
 });
