@@ -1,7 +1,7 @@
 // An agent with a script in place of a model, for the tests of `sub run`: it starts its servers
 // behind `sub shim`, calls what its plan says, prints what it got, and ends as it is told.
 //   node run-agent.mjs PLAN
-// PLAN is JSON: { sub, server, serverArgs, servers, calls: [[server, tool, args], …], bare, together, linger, exit }.
+// PLAN is JSON: { sub, server, serverArgs, servers, calls: [[server, tool, args], …], bare, together, linger, exit, timeoutMs }.
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 
@@ -26,7 +26,8 @@ const clients = new Map(await Promise.all(plan.servers.map(open)));
 
 async function call([server, name, given]) {
   try {
-    await clients.get(server).callTool({ name, arguments: given });
+    const options = { timeout: plan.timeoutMs };
+    await clients.get(server).callTool({ name, arguments: given }, undefined, options);
     return 'ok';
   } catch (error) {
     return error.data?.subluminal?.action ?? `failed: ${error.message}`;

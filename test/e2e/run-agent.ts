@@ -13,6 +13,8 @@ export interface Plan {
   readonly together?: boolean;
   readonly linger?: boolean;
   readonly exit?: number;
+  /** How long it waits for an answer; without it a minute, as the SDK does. */
+  readonly timeoutMs?: number;
 }
 
 /** The command of an agent with this plan. */

@@ -20,6 +20,9 @@ const DEMO_POLICY = join(ROOT, 'examples', 'demo', 'policy.yaml');
 const TEAM_POLICY = join(ROOT, 'examples', 'policies', 'team.yaml');
 const CHANGING_SERVER = join(ROOT, 'test', 'e2e', 'rug-pull-server.mjs');
 
+/** Longer than all pictures take. */
+const HELD_MS = 600_000;
+
 const SEARCH = {
   name: 'search_mail',
   description: 'Searches the support mailbox. Gives at most 20 messages.',
@@ -142,7 +145,8 @@ async function runMail(home: PageHome, tools: readonly object[]): Promise<void> 
 
 /** An agent whose call waits until a person has decided. */
 function heldAgent(home: PageHome, agentId: string, [tool, args]: readonly [string, object]) {
-  const plan = { servers: ['files'], server: FILE_SERVER, serverArgs: [project(home)] };
+  const server = { server: FILE_SERVER, serverArgs: [project(home)] };
+  const plan = { servers: ['files'], ...server, timeoutMs: HELD_MS };
   const calls = [
     ['files', 'list_directory', { path: '.' }],
     ['files', tool, args],
