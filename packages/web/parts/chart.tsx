@@ -150,6 +150,7 @@ function drawn(element: HTMLElement, options: DrawOptions): uPlot {
           x: { range: (_plot: uPlot, first: number, last: number) => [first, last + stackMs / MS] },
         }),
       },
+      padding: [8, 8, 0, 0],
       axes: [
         { ...axis, values: (_, ticks) => timeTexts(ticks, stackMs !== undefined) },
         { ...axis, size: 64, values: (_, ticks) => ticks.map(valueText) },

@@ -34,17 +34,30 @@ function Decision(call: LiveCall) {
 }
 
 /** A call without a decision is on its way, or waits for a person. */
-function OpenDecision({ runId, callId }: LiveCall) {
+function useIsAsked({ runId, callId }: LiveCall): boolean {
   const { data } = useQuery(asked('approvals', { query: { state: 'pending' } }));
-  const isAsked = data?.rows.some(
-    ({ request: { call } }) => call.run_id === runId && call.call_id === callId,
-  );
-  return <DecisionMark decision={isAsked === true ? 'ASK' : null} />;
+  const isOurs = (call: { readonly run_id: string; readonly call_id: string }) =>
+    call.run_id === runId && call.call_id === callId;
+  return data?.rows.some(({ request }) => isOurs(request.call)) ?? false;
 }
 
-function Status({ decision, status }: LiveCall) {
+function OpenDecision(call: LiveCall) {
+  return <DecisionMark decision={useIsAsked(call) ? 'ASK' : null} />;
+}
+
+function OpenStatus(call: LiveCall) {
+  return useIsAsked(call) ? (
+    <span className="text-ask-ink">waits</span>
+  ) : (
+    <span className="text-dim">running</span>
+  );
+}
+
+function Status(call: LiveCall) {
+  const { decision, status } = call;
   // For its agent a refusal is an error, but not one of the server, which never got the call.
   if (decision !== null && decision !== 'ALLOW') return <span className="text-dim">refused</span>;
+  if (status === null && decision === null) return <OpenStatus {...call} />;
   if (status === null) return <span className="text-dim">running</span>;
   const look = status === 'OK' ? 'text-dim' : 'text-danger';
   return <span className={look}>{plainLine(status.toLowerCase())}</span>;
@@ -65,7 +78,7 @@ export const CALL_COLUMNS: readonly TableColumn<LiveCall>[] = [
   {
     id: 'call',
     title: 'Call',
-    width: 'minmax(120px, 1.2fr)',
+    width: 'minmax(120px, 1.5fr)',
     cell: (call) => <Name {...call} />,
   },
   {

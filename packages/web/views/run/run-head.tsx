@@ -14,7 +14,7 @@ export function RunHead({ run }: { readonly run: ApiRun }) {
     <header className="flex flex-col gap-1 border-b border-line px-3 py-2">
       <div className="flex flex-wrap items-center gap-x-3">
         <Link to={{ path: ['runs'] }} className="text-accent hover:underline">
-          Runs
+          Runs ›
         </Link>
         <h1 className="flex min-w-0 items-center text-14">
           <Value text={agent_id ?? run_id} lengthMax={40} />

@@ -71,14 +71,14 @@ function LatencyChart({ series }: { readonly series: ApiServerSeries }) {
   const lines = useMemo(
     () => [
       { label: 'median', color: '--color-ask', values: p50_ms },
-      { label: '95 of 100', color: '--color-throttle', values: p95_ms },
+      { label: 'p95', color: '--color-throttle', values: p95_ms },
     ],
     [p50_ms, p95_ms],
   );
   const highest = Math.max(0, ...p95_ms.map((one) => one ?? 0));
   return (
     <Chart
-      label={`Latency over time, 95 of 100 calls at most ${durationText(highest)}`}
+      label={`Latency over time, p95 at most ${durationText(highest)}`}
       atMs={useTimes(series)}
       series={lines}
       height={HEIGHT}
