@@ -2,7 +2,7 @@
 // config has them, and ends them as clients do.
 //   node session-agent.mjs PLAN
 // PLAN is JSON: { shim: [command, …], servers: { NAME: [command, …] } }. Each line of its input is
-// { do: "open" | "list" | "call" | "close" | "kill", server, tool, signal }; each line of its output
+// { do: "open" | "list" | "call" | "close" | "kill", server, tool, args, signal }; each line of its output
 // answers one, with what the server or the shim has said.
 import { createInterface } from 'node:readline';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -34,8 +34,8 @@ const ORDERS = {
     const { tools } = await open.get(server).client.listTools();
     return tools.map(({ name }) => name);
   },
-  async call({ server, tool = 'echo' }) {
-    const call = { name: tool, arguments: { message: 'hi' } };
+  async call({ server, tool = 'echo', args = { message: 'hi' } }) {
+    const call = { name: tool, arguments: args };
     const answer = open.get(server).client.callTool(call);
     const told = answer.catch(({ message }) => message);
     return tool === 'hang' ? undefined : told;

@@ -137,8 +137,9 @@ async function runMail(home: PageHome, tools: readonly object[]): Promise<void> 
   const mail = [process.execPath, CHANGING_SERVER, script];
   const plan = { shim: [process.execPath, SUB, 'shim'], servers: { mail } };
   const agent = [process.execPath, bundled(`${ROOT}test/e2e/session-agent.mjs`)];
+  const search = { tool: 'search_mail', args: { query: 'refund is late' } };
   const orders = ['open', 'list', 'call', 'close'].map((what) => ({ do: what, server: 'mail' }));
-  const input = orders.map((order) => `${JSON.stringify({ ...order, tool: 'search_mail' })}\n`);
+  const input = orders.map((order) => `${JSON.stringify({ ...order, ...search })}\n`);
   const words = ['run', ...asAda('support'), '--', ...agent, JSON.stringify(plan)];
   await succeeded(home, words, input.join(''));
 }

@@ -54,7 +54,7 @@ const LEDGER: readonly Picture[] = [
   { name: 'ledger', address: 'ledger', until: text('Verify') },
   { name: 'secrets', address: 'secrets', until: text('github_token') },
   { name: 'settings', address: 'settings', until: text('Keys') },
-  { name: 'approvals-phone', address: 'approvals', until: row(/edit_file/), isPhone: true },
+  { name: 'approvals-phone', address: 'approvals', until: openEdit, isPhone: true },
 ];
 const GATEWAY: readonly Picture[] = [
   { name: 'gateway-cost', address: 'cost', until: text('payments') },
