@@ -94,6 +94,12 @@ describe('at a gateway', () => {
     expect(await seriousFindings(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await attempts.first().waitFor({ state: 'detached' });
+
+    // A turn that waits leads to its trace as well.
+    await page.getByRole('link', { name: 'Approvals' }).click();
+    await page.getByRole('row', { name: /linus/ }).click();
+    await page.getByRole('region', { name: 'The turn' }).getByRole('link').last().click();
+    await page.getByRole('region', { name: 'Events' }).getByText('approval_pending').waitFor();
     expect(troubles).toEqual([]);
   });
 

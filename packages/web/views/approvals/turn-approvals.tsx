@@ -3,6 +3,8 @@ import type { GatewayApproval } from '@subluminal/contracts';
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { goTo, useAddress } from '../../address/address.ts';
+import { Link } from '../../address/link.tsx';
+import { panelAddress } from '../../address/panel-address.ts';
 import { askedGateway, postGateway } from '../../api/gateway.ts';
 import { useMay } from '../../api/session.ts';
 import { Button, EmptyState } from '../../parts/buttons.tsx';
@@ -133,7 +135,12 @@ function TurnDetail({ row }: { readonly row: GatewayApproval }) {
               <Ago atMs={row.expires_at_ms} />
             </Fact>
             <Fact label="Trace">
-              <Value text={row.trace_id} />
+              <Link
+                to={{ params: panelAddress('trace', row.trace_id) }}
+                className="text-accent hover:underline"
+              >
+                <Value text={row.trace_id} />
+              </Link>
             </Fact>
             {row.note !== null && <Fact label="Note">{plainText(row.note)}</Fact>}
           </FactList>

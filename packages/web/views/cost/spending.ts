@@ -165,7 +165,7 @@ export function groupOf<Id extends string>(
   return found;
 }
 
-export const PARTS_MAX = 6;
+const PARTS_MAX = 6;
 
 export interface SpendingPart {
   readonly label: string;
