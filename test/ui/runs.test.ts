@@ -56,7 +56,9 @@ async function realRun(): Promise<void> {
 function recorded(runId: string, writes: number): RecordedRun {
   const run = new RecordedRun({ runId, agentId: 'fixer', startMs: Date.now() - 3 * HOUR_MS });
   run.turn();
-  run.call({ args: { token: '[REDACTED:github-token]' }, isTruncated: true, result: 'a long te' });
+  // Nested more deeply than can be written.
+  const result = '['.repeat(6_000) + ']'.repeat(6_000);
+  run.call({ args: { token: '[REDACTED:github-token]' }, isTruncated: true, result });
   run.call({ action: 'REJECT_WITH_HINT', ruleId: 'use-rg', summary: 'Slow.', hint: 'Use rg.' });
   for (let at = 0; at < writes; at++) {
     const args = { path: `/srv/${at}`, content: 'x' };

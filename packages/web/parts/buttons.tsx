@@ -38,11 +38,17 @@ export function IconButton({ label, className = '', ...rest }: IconButtonProps) 
 
 const SHOWN_MS = 1_500;
 
+interface CopyProps {
+  /** A function where it is long to make, or may not be possible. */
+  readonly text: string | (() => string);
+  readonly label: string;
+}
+
 /** Copies a text, and says so. */
-export function CopyButton({ text, label }: { readonly text: string; readonly label: string }) {
+export function CopyButton({ text, label }: CopyProps) {
   const [isCopied, setCopied] = useState(false);
   const copy = async () => {
-    await navigator.clipboard.writeText(text);
+    await navigator.clipboard.writeText(typeof text === 'string' ? text : text());
     setCopied(true);
     setTimeout(() => setCopied(false), SHOWN_MS);
   };

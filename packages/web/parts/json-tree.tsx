@@ -109,7 +109,8 @@ function Copies({ path, value }: { readonly path: string; readonly value: unknow
     <span className="-my-1 ml-auto flex opacity-0 group-focus-within:opacity-100 group-hover:opacity-100">
       {path !== '' && <CopyButton text={path} label="Copy the path" />}
       <CopyButton
-        text={typeof value === 'string' ? value : JSON.stringify(value, null, 2)}
+        // A document that is nested too deeply can be looked at, but not written.
+        text={() => (typeof value === 'string' ? value : JSON.stringify(value, null, 2))}
         label="Copy the value"
       />
     </span>
