@@ -24,10 +24,12 @@ describe('the page', () => {
     await page.reload();
     await page.getByRole('navigation', { name: 'Views' }).waitFor();
     // A link of another site may say anything.
-    for (const odd of ['live?panel=%25', 'runs?compare=%25E0', 'runs/%E0%A4']) {
-      await page.goto(`${home.url}/${odd}`);
+    const odd = ['live?panel=%25', 'runs?compare=%25E0', 'runs/%E0%A4', 'approvals?tab=__proto__'];
+    for (const address of odd) {
+      await page.goto(`${home.url}/${address}`);
       await page.getByRole('navigation', { name: 'Views' }).waitFor();
     }
+    await page.getByRole('heading', { name: 'Approvals', exact: true }).waitFor();
     const other = await openPage(browser);
     await other.page.goto(link);
     await other.page.getByRole('alert').waitFor();

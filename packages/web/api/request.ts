@@ -59,15 +59,25 @@ async function failureFields(response: Response): Promise<FailureFields> {
   };
 }
 
+/** What an address means by these is another address, however they are spelled. */
+const DOTS = new Set(['.', '..']);
+
 /** A path of the table with its ids and parameters filled in; a list gives a parameter several times. */
 export function targetOf(
   path: string,
   ids: Readonly<Record<string, string>>,
   query: readonly (readonly [name: string, value: unknown])[],
 ): string {
-  const place = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(ids[name] ?? ''),
-  );
+  const place = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const id = ids[name] ?? '';
+    if (!DOTS.has(id)) return encodeURIComponent(id);
+    const message = 'An id that is nothing but dots cannot be asked for by a page.';
+    throw new ApiFailure(404, {
+      code: '',
+      message,
+      fix: 'Look at it with `sub query` and `sub show`.',
+    });
+  });
   const pairs = query.flatMap(([name, value]) => {
     if (value === undefined || value === '') return [];
     return (Array.isArray(value) ? value : [value]).map((one) => [name, String(one)]);

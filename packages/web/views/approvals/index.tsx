@@ -12,11 +12,10 @@ export function ApprovalsView() {
   return useSession().plane === 'ledger' ? <CallApprovals /> : <TurnApprovals />;
 }
 
-const COMMANDS: { readonly [tab: string]: string } = {
-  waiting: 'sub approvals',
-  history: 'sub approvals list --all',
-  grants: 'sub grants list --all',
-};
+const COMMANDS: ReadonlyMap<string, string> = new Map([
+  ['history', 'sub approvals list --all'],
+  ['grants', 'sub grants list --all'],
+]);
 
 function CallApprovals() {
   const { params } = useAddress();
@@ -37,7 +36,7 @@ function CallApprovals() {
           tabOf('history', 'History'),
           tabOf('grants', 'Grants'),
         ]}
-        command={COMMANDS[tab] ?? 'sub approvals'}
+        command={COMMANDS.get(tab) ?? 'sub approvals'}
       />
       {tab === 'history' ? <HistoryList /> : tab === 'grants' ? <GrantList /> : <WaitingList />}
     </>
