@@ -95,6 +95,9 @@ test('a policy is edited, linted, tested, compared, replayed and saved, and the 
   await page.getByLabel('Tests, as').fill(TESTS);
   await button(page, 'Run tests').click();
   await page.getByText('1 passed, 0 failed').waitFor();
+  await editor(page).fill(POLICY);
+  await page.getByText('The policy has been edited since').waitFor();
+  await editor(page).fill(STRICTER);
   await tool(page, 'Diff');
   await page.getByText('tightens').first().waitFor();
   await tool(page, 'Replay');

@@ -12,15 +12,16 @@ import { FailureText } from '../../parts/failure-text.tsx';
 import { plainText } from '../../parts/plain-text.ts';
 import { Value } from '../../parts/texts.tsx';
 import { type GivenPolicy, givenBody } from './given-policy.ts';
+import { OldResult } from './old-result.tsx';
 import { SpanSelect, sinceOf } from './span-select.tsx';
 
 export function ReplayTool({ given }: { readonly given: GivenPolicy }) {
-  const [span, setSpan] = useState(0);
+  const [span, setSpan] = useState('');
   const [run, setRun] = useState('');
   const replay = useMutation({
-    mutationFn: () => {
+    mutationFn: (asked: GivenPolicy) => {
       const chosen = run.trim() === '' ? sinceOf(span) : { run_ids: [run.trim()] };
-      return post('policyReplay', { ...givenBody(given), ...chosen });
+      return post('policyReplay', { ...givenBody(asked), ...chosen });
     },
   });
   return (
@@ -34,13 +35,14 @@ export function ReplayTool({ given }: { readonly given: GivenPolicy }) {
           onChange={({ target }) => setRun(target.value)}
           className="h-7 min-w-32 flex-1 rounded-4 border border-line bg-page px-2 font-mono text-12 max-md:h-11"
         />
-        <Button disabled={replay.isPending} onClick={() => replay.mutate()}>
+        <Button disabled={replay.isPending} onClick={() => replay.mutate(given)}>
           {replay.isPending ? 'Replaying…' : 'Replay'}
         </Button>
       </div>
       {replay.error !== null && <FailureText cause={replay.error} />}
       {replay.data !== undefined && (
         <>
+          {replay.variables.text !== given.text && <OldResult />}
           <ReplaySummary replay={replay.data} />
           <ReplayedCalls replay={replay.data} />
         </>

@@ -6,6 +6,7 @@ import { FailureText } from '../../parts/failure-text.tsx';
 import { plainText } from '../../parts/plain-text.ts';
 import { Value } from '../../parts/texts.tsx';
 import { type GivenPolicy, givenBody } from './given-policy.ts';
+import { OldResult } from './old-result.tsx';
 
 interface TestToolProps {
   readonly given: GivenPolicy;
@@ -15,8 +16,8 @@ interface TestToolProps {
 
 export function TestTool({ given, tests, onTests }: TestToolProps) {
   const run = useMutation({
-    mutationFn: () =>
-      post('policyTest', { ...givenBody(given), ...(tests.trim() !== '' && { tests }) }),
+    mutationFn: (asked: GivenPolicy) =>
+      post('policyTest', { ...givenBody(asked), ...(tests.trim() !== '' && { tests }) }),
   });
   return (
     <div className="flex flex-col gap-3">
@@ -34,13 +35,14 @@ export function TestTool({ given, tests, onTests }: TestToolProps) {
         />
       </label>
       <div>
-        <Button disabled={run.isPending} onClick={() => run.mutate()}>
+        <Button disabled={run.isPending} onClick={() => run.mutate(given)}>
           Run tests
         </Button>
       </div>
       {run.error !== null && <FailureText cause={run.error} />}
       {run.data !== undefined && (
         <>
+          {run.variables.text !== given.text && <OldResult />}
           <p role="status">
             {run.data.summary.passed} passed, {run.data.summary.failed} failed
           </p>
