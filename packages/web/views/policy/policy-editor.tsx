@@ -162,11 +162,7 @@ function SaveBar({ active, edited, isClean }: SaveBarProps) {
   );
 }
 
-function savedWords({ applies, backup, notes }: ApiPolicySaved): string {
-  const when =
-    applies === 'now'
-      ? 'Agents that run now follow it, too.'
-      : 'Agents that run now follow it after their next start.';
-  const kept = backup === null ? '' : ` What stood there before is kept in ${backup}.`;
-  return plainText(`Saved. ${when}${kept} ${notes.join(' ')}`);
+function savedWords({ backup, notes }: ApiPolicySaved): string {
+  const kept = backup === null ? [] : [`What stood there before is kept in ${backup}.`];
+  return plainText(['Saved.', ...notes, ...kept].join(' '));
 }
