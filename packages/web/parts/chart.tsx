@@ -1,4 +1,4 @@
-// A chart over time. uPlot draws on a canvas, so a table of the same numbers is there for those who cannot see it.
+// A chart over time. uPlot draws on a canvas, which not everybody can see: a view tells the numbers otherwise, too.
 import { useEffect, useRef, useState } from 'react';
 // oxlint-disable-next-line import/no-unassigned-import -- It must come before uPlot is loaded.
 import './known-language.ts';

@@ -45,19 +45,23 @@ export function CompareView({ runIds }: { readonly runIds: Pair<string> }) {
 
 function CallOrder({ runs }: { readonly runs: Pair<ApiRun> }) {
   const opened = useOpenCall();
-  const one = useRunCalls(runs[0].run_id).data?.calls;
-  const other = useRunCalls(runs[1].run_id).data?.calls;
-  const rows = useMemo(() => alignCalls(one ?? [], other ?? []), [one, other]);
+  const one = useRunCalls(runs[0].run_id);
+  const other = useRunCalls(runs[1].run_id);
+  const [left, right] = [one.data?.calls, other.data?.calls];
+  // With one of them alone, all calls would seem to be missing in the other.
+  const rows = useMemo(() => (left && right ? alignCalls(left, right) : []), [left, right]);
+  const cause = one.error ?? other.error;
   const selected = rows.find(({ calls }) =>
     calls.some((call) => call && call.run_id === opened?.runId && call.call_id === opened.callId),
   );
-  const open = ({ calls: [left, right] }: AlignedCalls) => {
-    const call = left ?? right;
+  const open = ({ calls: [before, after] }: AlignedCalls) => {
+    const call = before ?? after;
     if (call !== undefined) openPanel('call', call.run_id, call.call_id);
   };
   return (
     <section aria-label="Order of calls" className="flex min-h-40 flex-1 flex-col">
       <h2 className="px-3 py-1">Order of calls</h2>
+      {cause !== null && <FailureText cause={cause} />}
       <div className="min-h-0 flex-1">
         <DataTable
           label="Order of calls"
