@@ -1,9 +1,6 @@
 // The filter and the time range of a list stand in the address: `q`, `since`, or `from` and `to`.
 import type { CallSearch } from '@subluminal/contracts';
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../parts/amounts.ts';
 
 export const SINCE_CHOICES = [
   { id: '15m', title: '15 min', ms: 15 * MINUTE_MS },
@@ -14,6 +11,14 @@ export const SINCE_CHOICES = [
   { id: 'all', title: 'All time', ms: Number.POSITIVE_INFINITY },
 ] as const;
 export const SINCE_DEFAULT = '24h';
+
+/** Of views whose time is a span up to now. */
+export const SPANS = [
+  { id: '1h', title: 'Last hour', ms: HOUR_MS },
+  { id: '24h', title: 'Last 24 hours', ms: DAY_MS },
+  { id: '7d', title: 'Last 7 days', ms: 7 * DAY_MS },
+  { id: '30d', title: 'Last 30 days', ms: 30 * DAY_MS },
+] as const;
 
 export type ShownRange =
   /** Up to now, which moves on. */

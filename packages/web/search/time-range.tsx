@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { goTo } from '../address/address.ts';
-import { momentText } from '../parts/amounts.ts';
+import { DAY_MS, momentText } from '../parts/amounts.ts';
 import { Button } from '../parts/buttons.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { rangeParams, type ShownRange, SINCE_CHOICES } from './ranges.ts';
@@ -49,8 +49,6 @@ function spanText({ fromMs, toMs }: Extract<ShownRange, { kind: 'span' }>): stri
   const text = (ms: number | undefined) => (ms === undefined ? '…' : momentText(ms).slice(5, 19));
   return `${text(fromMs)} – ${text(toMs)}`;
 }
-
-const DAY_MS = 86_400_000;
 
 function SpanDialog({
   range,

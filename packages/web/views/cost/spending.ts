@@ -1,5 +1,6 @@
 // What was spent, by name and by time: the same form for the two servers, whose answers differ.
 import type { ApiCost, CostDimension, GatewayAnswerOf } from '@subluminal/contracts';
+import { DAY_MS, HOUR_MS } from '../../parts/amounts.ts';
 
 export interface SpendingLine {
   /** Empty when it is not known, null for all that are not listed. */
@@ -31,8 +32,7 @@ export interface SpendingRange {
   readonly buckets: number;
 }
 
-const HOUR_MS = 3_600_000;
-const BUCKET_MS = { hour: HOUR_MS, day: 24 * HOUR_MS } as const;
+const BUCKET_MS = { hour: HOUR_MS, day: DAY_MS } as const;
 
 const WEEK: SpendingRange = { id: '7d', title: 'Last 7 days', bucket: 'day', buckets: 7 };
 export const RANGES: readonly SpendingRange[] = [

@@ -4,7 +4,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { post } from '../../api/ledger.ts';
 import { useMay } from '../../api/session.ts';
-import { countText } from '../../parts/amounts.ts';
+import { countText, DAY_MS } from '../../parts/amounts.ts';
 import { Button, CommandLine } from '../../parts/buttons.tsx';
 import { FailureText } from '../../parts/failure-text.tsx';
 import { Ago } from '../../parts/texts.tsx';
@@ -16,7 +16,6 @@ interface PruneProps {
   readonly onChange: () => void;
 }
 
-const DAY_MS = 86_400_000;
 const DAYS = { fallback: 90, max: 36_500 };
 
 export function PruneSection({ job, retention, onChange }: PruneProps) {

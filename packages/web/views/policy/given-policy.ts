@@ -8,13 +8,3 @@ export interface GivenPolicy {
 export function givenBody({ text, path }: GivenPolicy): { text: string; path?: string } {
   return path === null ? { text } : { text, path };
 }
-
-const HOUR_MS = 3_600_000;
-
-export const SPANS: readonly (readonly [label: string, ms: number | undefined])[] = [
-  ['The newest 100 runs', undefined],
-  ['Since an hour ago', HOUR_MS],
-  ['Since a day ago', 24 * HOUR_MS],
-  ['Since a week ago', 7 * 24 * HOUR_MS],
-  ['Since a month ago', 30 * 24 * HOUR_MS],
-];

@@ -10,7 +10,7 @@ import type { EditedPolicy } from './use-draft.ts';
 
 /** A policy made from the calls that were seen. Nothing is taken over before one says so. */
 export function SuggestTool({ edited }: { readonly edited: EditedPolicy }) {
-  const [span, setSpan] = useState(0);
+  const [span, setSpan] = useState('');
   const suggest = useMutation({ mutationFn: () => post('policySuggest', sinceOf(span)) });
   const { data } = suggest;
   return (

@@ -6,15 +6,9 @@ import { asked } from '../../api/ledger.ts';
 import { plainLine } from '../../parts/plain-text.ts';
 import { isRunStatus, RUN_STATUSES } from '../../parts/run-status.tsx';
 import { shellWord } from '../../parts/shell-word.ts';
+import { SPANS } from '../../search/ranges.ts';
 import type { RunsFilter } from './run-rows.ts';
 
-const HOUR_MS = 3_600_000;
-const SPANS: { readonly [since: string]: { readonly word: string; readonly ms: number } } = {
-  '1h': { word: 'Last hour', ms: HOUR_MS },
-  '24h': { word: 'Last 24 hours', ms: 24 * HOUR_MS },
-  '7d': { word: 'Last 7 days', ms: 168 * HOUR_MS },
-  '30d': { word: 'Last 30 days', ms: 720 * HOUR_MS },
-};
 /** How many of the newest runs give the names that one can choose from. */
 const NAMES_FROM = 500;
 
@@ -38,7 +32,7 @@ export function useRunsFilter(): {
       ...(isRunStatus(status) && { status }),
     };
   }, [status, agent, person, client]);
-  const spanMs = Object.hasOwn(SPANS, since) ? SPANS[since]?.ms : undefined;
+  const spanMs = SPANS.find(({ id }) => id === since)?.ms;
   const flags = Object.entries({ status, agent, principal: person, since })
     .filter(([, value]) => value !== '')
     .map(([name, value]) => ` --${name} ${shellWord(value, name.toUpperCase())}`)
@@ -58,7 +52,7 @@ export function RunsFilters() {
     agent: named(rows.map(({ agent_id }) => agent_id)),
     person: named(rows.map(({ principal }) => principal)),
     client: named(rows.map(({ client }) => client)),
-    since: Object.entries(SPANS).map(([value, { word }]) => [value, word] as const),
+    since: SPANS.map(({ id, title }) => [id, title] as const),
   };
   return (
     <div className="flex flex-wrap items-center gap-2" role="group" aria-label="Filter runs">
