@@ -1,6 +1,13 @@
 // The search: a text field that completes what is typed, and says what it does not understand.
 import type { SearchProblem } from '@subluminal/contracts';
-import { type KeyboardEvent, useId, useRef, useState } from 'react';
+import {
+  type KeyboardEvent,
+  type RefObject,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
 import { goTo } from '../address/address.ts';
 import { SearchIcon } from '../parts/icons.tsx';
 import { plainLine } from '../parts/plain-text.ts';
@@ -26,14 +33,15 @@ export function SearchField({ text, search }: ShownFilter) {
   const [isFocused, setFocused] = useState(false);
   const [active, setActive] = useState(-1);
   const known = useKnownNames(isFocused);
+  const place = useCaretPlace(input);
   useShortcut('/', () => input.current?.focus());
 
   const found = completionsAt(text, caret, known);
-  const isOpen = isFocused && found.items.length > 0;
+  // Behind a word that is complete, the list would hide what was found: ArrowDown brings it.
+  const isTyping = text.trim() === '' || found.from < caret || active >= 0;
+  const isOpen = isFocused && isTyping && found.items.length > 0;
   // What is still being typed is not wrong yet.
-  const problems = (search.kind === 'problems' ? search.problems : []).filter(
-    ({ to }) => !(isOpen && to === caret),
-  );
+  const problems = problemsOf(search).filter(({ to }) => !(isOpen && to === caret));
   const change = (next: string, at: number) => {
     goTo({ params: { q: next } }, 'replace');
     setCaret(at);
@@ -41,8 +49,8 @@ export function SearchField({ text, search }: ShownFilter) {
   };
   const take = (item: Completion) => {
     const next = completed(text, found, item);
+    place(next.caret);
     change(next.text, next.caret);
-    requestAnimationFrame(() => input.current?.setSelectionRange(next.caret, next.caret));
   };
   const chosen = found.items[active];
   const onKey = (event: KeyboardEvent) => {
@@ -87,6 +95,23 @@ export function SearchField({ text, search }: ShownFilter) {
   );
 }
 
+/** Puts the caret where it belongs in the next text, before a further key can come. */
+function useCaretPlace(input: RefObject<HTMLInputElement | null>): (caret: number) => void {
+  const next = useRef<number>(undefined);
+  useLayoutEffect(() => {
+    const caret = next.current;
+    next.current = undefined;
+    if (caret !== undefined) input.current?.setSelectionRange(caret, caret);
+  });
+  return (caret) => {
+    next.current = caret;
+  };
+}
+
+function problemsOf(search: ShownFilter['search']): readonly SearchProblem[] {
+  return search.kind === 'problems' ? search.problems : [];
+}
+
 interface FieldActions {
   readonly isOpen: boolean;
   readonly move: (step: number) => void;
@@ -99,8 +124,8 @@ interface FieldActions {
 function fieldKey(key: string, { isOpen, move, take, leave }: FieldActions) {
   if (key === 'Escape') return leave;
   if (key === 'Enter') return (isOpen && take) || leave;
-  if (!isOpen) return undefined;
   if (key === 'ArrowDown') return () => move(1);
+  if (!isOpen) return undefined;
   if (key === 'ArrowUp') return () => move(-1);
   return key === 'Tab' ? (take ?? undefined) : undefined;
 }
