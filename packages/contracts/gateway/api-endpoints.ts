@@ -65,8 +65,6 @@ export interface GatewayEndpoint {
   readonly summary: string;
   /** The least role that may ask; `anyone` needs no key. */
   readonly role: GatewayRole | 'anyone';
-  /** Whether the key itself must ask: what it gives outlives a session of the page. */
-  readonly needsKey?: true;
   readonly query: ApiQuery<unknown>;
   readonly input?: ApiInput<unknown>;
   /** `events` is a stream of server-sent events, each with one `answer`. */
@@ -134,40 +132,31 @@ export const GATEWAY_ENDPOINTS = {
   session: get('session', API_SESSION, { summary: 'Who is logged in', role: developer }),
   whoami: get('whoami', WHOAMI, { summary: 'Who the key belongs to', role: developer }),
   keys: get('me/api-keys', API_KEYS, { summary: 'List your keys', role: developer }),
-  addKey: {
-    ...post('me/api-keys', NEW_API_KEY, {
-      summary: 'Make a key of your own',
-      role: developer,
-      body: NEW_KEY_BODY,
-    }),
-    needsKey: true,
-  },
+  addKey: post('me/api-keys', NEW_API_KEY, {
+    summary: 'Make a key of your own',
+    role: developer,
+    body: NEW_KEY_BODY,
+  }),
   revokeKey: {
     ...get('me/api-keys/{id}', CHANGED, { summary: 'Revoke one of your keys', role: developer }),
     method: 'DELETE',
   },
-  invite: {
-    ...post('admin/invites', INVITE, {
-      summary: 'Invite a user',
-      role: platformAdmin,
-      body: INVITE_BODY,
-    }),
-    needsKey: true,
-  },
+  invite: post('admin/invites', INVITE, {
+    summary: 'Invite a user',
+    role: platformAdmin,
+    body: INVITE_BODY,
+  }),
   invites: get('admin/invites', OPEN_INVITES, { summary: 'List invites', role: platformAdmin }),
   removeInvite: {
     ...get('admin/invites/{id}', CHANGED, { summary: 'Take an invite back', role: platformAdmin }),
     method: 'DELETE',
   },
   users: get('admin/users', GATEWAY_USERS, { summary: 'List users', role: platformAdmin }),
-  setRole: {
-    ...post('admin/users/{id}/role', GATEWAY_USER, {
-      summary: 'Change the role of a user',
-      role: platformAdmin,
-      body: ROLE_BODY,
-    }),
-    needsKey: true,
-  },
+  setRole: post('admin/users/{id}/role', GATEWAY_USER, {
+    summary: 'Change the role of a user',
+    role: platformAdmin,
+    body: ROLE_BODY,
+  }),
   revokeAll: post('admin/users/{id}/api-keys/revoke-all', REVOKED_KEYS, {
     summary: 'Revoke all keys of a user',
     role: platformAdmin,

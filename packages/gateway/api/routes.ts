@@ -58,7 +58,6 @@ const UNKNOWN: HttpFailure = {
   ...httpFailure(401, 'SUB_GATEWAY_KEY'),
   headers: { 'www-authenticate': 'Bearer realm="subluminal"' },
 };
-const KEY_ONLY = roleFailure('It needs the key itself, not a session of the page.');
 
 export class Routes {
   readonly app = new Hono<HonoEnv>();
@@ -76,12 +75,11 @@ export class Routes {
     endpoint: RouteEndpoint<Q>,
     work: (ask: CallerAsk<Q>) => Promise<ApiAnswer> | ApiAnswer,
   ): void {
-    const { role, needsKey = false } = endpoint;
+    const { role } = endpoint;
     this.#add(endpoint, async (context, address) => {
       const caller = await this.authenticate(context, address);
       if (isHttpFailure(caller)) return caller;
       if (role !== 'anyone' && !hasRole(caller, role)) return roleFailure(`It needs ${role}.`);
-      if (needsKey && !hasKeyHeader(context.env.incoming)) return KEY_ONLY;
       const ask = readAsk(context, endpoint, address);
       return isHttpFailure(ask) ? ask : work({ ...ask, caller });
     });
