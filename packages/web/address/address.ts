@@ -40,7 +40,7 @@ function announce(): void {
 
 globalThis.addEventListener('popstate', announce);
 
-export function addressOf({ path, params }: Address): string {
+function addressOf({ path, params }: Address): string {
   const query = new URLSearchParams(params).toString();
   const place = `/${path.map(encodeURIComponent).join('/')}`;
   return query === '' ? place : `${place}?${query}`;

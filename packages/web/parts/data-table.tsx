@@ -13,7 +13,7 @@ import {
 import { useShortcut } from './shortcuts.ts';
 import { useRoomWidth } from './window-width.ts';
 
-export const ROW_HEIGHT = 28;
+const ROW_HEIGHT = 28;
 const OVERSCAN = 12;
 /** More rows are asked for before the last one is seen. */
 const ROWS_AHEAD = 100;

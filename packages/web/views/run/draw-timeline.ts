@@ -6,7 +6,7 @@ import { type CallBar, isRefused, type Lanes } from './lanes.ts';
 import { offsetText } from './offset-text.ts';
 import type { TimeAxis } from './time-axis.ts';
 
-export const AXIS_HEIGHT = 24;
+const AXIS_HEIGHT = 24;
 const ROW_HEIGHT = 16;
 const LANE_PADDING = 6;
 const BAR_HEIGHT = 12;

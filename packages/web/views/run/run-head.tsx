@@ -39,7 +39,7 @@ export function RunHead({ run }: { readonly run: ApiRun }) {
   );
 }
 
-export function RunFacts({ run }: { readonly run: ApiRun }) {
+function RunFacts({ run }: { readonly run: ApiRun }) {
   const { calls, tokens_in, tokens_out } = run;
   return (
     <dl className="flex flex-wrap gap-x-5 gap-y-1">
