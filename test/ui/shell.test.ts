@@ -31,6 +31,8 @@ describe('the page', () => {
     }
     await page.getByRole('heading', { name: 'Approvals', exact: true }).waitFor();
     const other = await openPage(browser);
+    await other.page.goto(home.url);
+    await other.page.getByText('This browser is not logged in').waitFor();
     await other.page.goto(link);
     await other.page.getByRole('alert').waitFor();
     expect(await other.page.getByText('sub ui', { exact: true }).isVisible()).toBe(true);

@@ -37,11 +37,15 @@ export function LoginHelp({ cause, onDone }: LoginProps & { readonly cause: unkn
   return (
     <main className="mx-auto flex max-w-[400px] flex-col gap-4 px-4 py-16">
       <h1 className="text-20">Subluminal</h1>
-      {isGateway(cause) ? (
+      {hasCode(cause, 'SUB_GATEWAY_KEY') ? (
         <KeyLogin onDone={onDone} />
       ) : (
         <>
-          <FailureText cause={cause} />
+          {hasCode(cause, 'SUB_API_TOKEN') ? (
+            <p>This browser is not logged in, or its session has ended.</p>
+          ) : (
+            <FailureText cause={cause} />
+          )}
           <section className="flex flex-col gap-2">
             <p>On your own machine, this command opens the page with a link that works once:</p>
             <CommandLine command="sub ui" />
@@ -52,9 +56,9 @@ export function LoginHelp({ cause, onDone }: LoginProps & { readonly cause: unkn
   );
 }
 
-/** Who asks a gateway without a session is told by this code; the ledger daemon has another one. */
-function isGateway(cause: unknown): boolean {
-  return cause instanceof ApiFailure && cause.code === 'SUB_GATEWAY_KEY';
+/** Who asks without a session is told by a code: that of a gateway, or that of the ledger daemon. */
+function hasCode(cause: unknown, code: 'SUB_GATEWAY_KEY' | 'SUB_API_TOKEN'): boolean {
+  return cause instanceof ApiFailure && cause.code === code;
 }
 
 function KeyLogin({ onDone }: LoginProps) {
