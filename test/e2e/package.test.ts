@@ -37,7 +37,7 @@ const installed = (...names: string[]) =>
   join(folder, 'tool', 'node_modules', 'subluminal', ...names);
 
 test('the package is small, and lists the licences of the code in it', () => {
-  expect(packedBytes).toBeLessThan(3_500_000);
+  expect(packedBytes).toBeLessThan(4_000_000);
   expect(readFileSync(installed('THIRD-PARTY-NOTICES.txt'), 'utf8')).toContain('commander ');
 });
 
@@ -55,7 +55,9 @@ test('what the README and the messages of the command point to is in the package
   const readme = readFileSync(installed('README.md'), 'utf8');
   const links = [...readme.matchAll(/\]\(([\w./-]+)(?:#[\w-]+)?\)/g)].map(([, path = '']) => path);
   expect(links).toContain('docs/reference/cli.md');
-  expect(links.filter((path) => !existsSync(installed(path)))).toEqual([]);
+  // Pictures are many bytes, and whoever shows the README takes them from the repository.
+  const inPackage = links.filter((path) => !path.endsWith('.png'));
+  expect(inPackage.filter((path) => !existsSync(installed(path)))).toEqual([]);
 });
 
 test('the installed command prints its version and checks a policy', () => {

@@ -72,9 +72,7 @@ export const verify = defineCommand({
     const isWritten = await signed(home);
     const verifier = orThrow(given ?? (await findVerifier(home.paths.ledgerKey)));
     const { witness, file } = home;
-    const onProgress = options.progress
-      ? (checked: number, total: number) => io.err.write(progressLine(checked, total))
-      : undefined;
+    const onProgress = options.progress ? progressTo(io) : undefined;
     const asked = { verifier, witness, kept, isWritten, deep: !options.quick, onProgress };
     const report = await withReader(home, (reader) => verifyLedger(reader, asked));
     if (isFailure(report)) return roomFor(report);
@@ -160,6 +158,15 @@ const PRUNE_OPTIONS = {
   yes: 'Remove it; without this flag nothing changes',
 };
 type PruneOptions = OptionValues<typeof PRUNE_OPTIONS>;
+
+/** Told to the process that has started this one; when that is gone, nobody waits for the result. */
+function progressTo({ err }: Io): (checked: number, total: number) => void {
+  const starter = process.ppid;
+  return (checked, total) => {
+    if (process.ppid !== starter) process.exit(EXIT.brokenPipe);
+    err.write(progressLine(checked, total));
+  };
+}
 
 export const prune = defineCommand({
   description:

@@ -37,7 +37,8 @@ export async function pageHome(): Promise<PageHome> {
   const live = await liveLedger();
   const { ledger } = live;
   const log = (message: string) => void live.warnings.push(message);
-  const host = { home: found, env, ledger, sync: async () => undefined, log };
+  const closing = new AbortController().signal;
+  const host = { home: found, env, ledger, sync: async () => undefined, log, closing };
   // Once, as the daemon does.
   const opened = openWorkbench(host);
   const client = await live.open({ nowMs: Date.now, workbench: () => opened });

@@ -54,8 +54,8 @@ export class VerifyJobs {
     const onProgress = (checked: number) => {
       this.#last = { ...job, checked: Math.min(checked, job.total) };
     };
-    const { env } = this.#host;
-    const ended = await verified({ sub, env, quick: job.quick, onProgress }).catch(
+    const { env, closing } = this.#host;
+    const ended = await verified({ sub, env, closing, quick: job.quick, onProgress }).catch(
       (cause: unknown) => {
         this.#host.log(`the ledger could not be verified: ${String(cause)}`);
         return failure('SUB_INTERNAL', 'The ledger could not be verified.', FAILED_FIX);
@@ -72,17 +72,21 @@ export class VerifyJobs {
 interface VerifyProcess {
   readonly sub: string;
   readonly env: WorkbenchHost['env'];
+  readonly closing: AbortSignal;
   readonly quick: boolean;
   readonly onProgress: (checked: number) => void;
 }
 
 async function verified(options: VerifyProcess): Promise<ApiVerifyReport | Failure> {
-  const { sub, env, quick, onProgress } = options;
+  const { sub, env, closing, quick, onProgress } = options;
   const args = [sub, 'ledger', 'verify', '--json', '--progress', ...(quick ? ['--quick'] : [])];
   const child = spawn(process.execPath, args, {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: TIMEOUT_MS,
+    signal: closing,
+    // It has nothing to put in order.
+    killSignal: 'SIGKILL',
   });
   const lines = createInterface({ input: child.stderr });
   lines.on('line', (line) => {

@@ -43,6 +43,7 @@ export async function openHttp(options: HttpOptions): Promise<Http> {
   if (address === undefined) return NONE;
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   const memory = readPageMemory(home.paths.home);
+  const closing = new AbortController();
   // Loaded only by a daemon that serves it.
   const { openApi } = await import('../api/index.ts');
   const open = (port: number) =>
@@ -54,7 +55,7 @@ export async function openHttp(options: HttpOptions): Promise<Http> {
       feed: { tip: () => ledger.lastSeq, subscribe: (listener) => server.subscribe(listener) },
       desk,
       callbacks,
-      workbench: lazyWorkbench(options),
+      workbench: lazyWorkbench(options, closing.signal),
       pages: pages === undefined ? undefined : { folder: pages, secret: memory.secret },
       runDir: home.paths.run,
       user: thisSystem().userName() ?? 'unknown',
@@ -88,6 +89,7 @@ export async function openHttp(options: HttpOptions): Promise<Http> {
   server.setHttp({ http: { url, ...(pages !== undefined && { page: url }) } });
   return {
     close: async () => {
+      closing.abort();
       await removeOwn(file, token);
       await api.close();
     },
@@ -95,11 +97,12 @@ export async function openHttp(options: HttpOptions): Promise<Http> {
 }
 
 /** Opened once; an opening that failed is tried again. */
-function lazyWorkbench({ home, env, ledger, server, log, openWorkbench }: HttpOptions) {
+function lazyWorkbench(options: HttpOptions, closing: AbortSignal) {
+  const { home, env, ledger, server, log, openWorkbench } = options;
   if (openWorkbench === undefined) return undefined;
   let opened: Promise<Workbench> | undefined;
   return () => {
-    opened ??= openWorkbench({ home, env, ledger, log, sync: () => server.sync() }).catch(
+    opened ??= openWorkbench({ home, env, ledger, log, closing, sync: () => server.sync() }).catch(
       (cause: unknown) => {
         opened = undefined;
         throw cause;

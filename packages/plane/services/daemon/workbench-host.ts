@@ -10,6 +10,8 @@ export interface WorkbenchHost {
   /** Commits the lines that have arrived. */
   readonly sync: () => Promise<void>;
   readonly log: (message: string) => void;
+  /** What the workbench has started ends with the daemon. */
+  readonly closing: AbortSignal;
 }
 
 export type OpenWorkbench = (host: WorkbenchHost) => Promise<Workbench>;
