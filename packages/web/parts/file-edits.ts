@@ -12,7 +12,6 @@ const OLD = ['old_string', 'oldString', 'old_str', 'oldText', 'old_text', 'searc
 const NEW = ['new_string', 'newString', 'new_str', 'newText', 'new_text', 'replace', 'new_source'];
 const WRITTEN = ['content', 'contents', 'file_text', 'text', 'code_edit'];
 const EDITS_MAX = 50;
-const PATCH_MARKS = ['*** Begin Patch', '\n@@ ', '@@ '];
 
 type Fields = { readonly [name: string]: unknown };
 
@@ -46,7 +45,7 @@ function written(args: Fields, path: string): readonly FileEdit[] {
 }
 
 function isPatch(text: string): boolean {
-  return PATCH_MARKS.some((mark, at) => (at === 2 ? text.startsWith(mark) : text.includes(mark)));
+  return text.includes('*** Begin Patch') || /^@@ /m.test(text);
 }
 
 const FILE_LINE =

@@ -1,7 +1,7 @@
 import { type CallSearch, parseCallSearch } from '@subluminal/contracts';
 import { useMemo } from 'react';
 import { useAddress } from '../address/address.ts';
-import { rangeOf, type ShownFilter, SINCE_DEFAULT } from './ranges.ts';
+import { rangeOf, type ShownFilter } from './ranges.ts';
 
 /** Times such as `since:2h` count from when it was written. */
 function parsedNow(text: string): CallSearch {
@@ -12,9 +12,6 @@ export function useShownFilter(): ShownFilter {
   const { params } = useAddress();
   const { q: text = '', since = '', from = '', to = '' } = params;
   const search = useMemo(() => parsedNow(text), [text]);
-  const range = useMemo(
-    () => rangeOf({ since: since || SINCE_DEFAULT, from, to }),
-    [since, from, to],
-  );
+  const range = useMemo(() => rangeOf({ since, from, to }), [since, from, to]);
   return useMemo(() => ({ text, search, range }), [text, search, range]);
 }

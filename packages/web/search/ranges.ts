@@ -2,15 +2,15 @@
 import type { CallSearch } from '@subluminal/contracts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../parts/amounts.ts';
 
+const DAY = { id: '24h', title: '24 h', ms: DAY_MS } as const;
 export const SINCE_CHOICES = [
   { id: '15m', title: '15 min', ms: 15 * MINUTE_MS },
   { id: '1h', title: '1 h', ms: HOUR_MS },
   { id: '6h', title: '6 h', ms: 6 * HOUR_MS },
-  { id: '24h', title: '24 h', ms: DAY_MS },
+  DAY,
   { id: '7d', title: '7 d', ms: 7 * DAY_MS },
   { id: 'all', title: 'All time', ms: Number.POSITIVE_INFINITY },
 ] as const;
-export const SINCE_DEFAULT = '24h';
 
 /** Of views whose time is a span up to now. */
 export const SPANS = [
@@ -38,8 +38,7 @@ export function rangeOf(params: Readonly<Record<string, string>>): ShownRange {
   const fromMs = timeOf(params['from']);
   const toMs = timeOf(params['to']);
   if (fromMs !== undefined || toMs !== undefined) return { kind: 'span', fromMs, toMs };
-  const wanted = params['since'] ?? SINCE_DEFAULT;
-  const { id, ms } = SINCE_CHOICES.find((one) => one.id === wanted) ?? SINCE_CHOICES[3];
+  const { id, ms } = SINCE_CHOICES.find((one) => one.id === params['since']) ?? DAY;
   return { kind: 'since', id, ms };
 }
 
@@ -61,7 +60,7 @@ export function rangeTimes(range: ShownRange, nowMs: number): RangeTimes {
 /** What takes a range out of the address and puts another one in. */
 export function rangeParams(range: { readonly since: string } | { from: number; to: number }) {
   return 'since' in range
-    ? { since: range.since === SINCE_DEFAULT ? '' : range.since, from: '', to: '' }
+    ? { since: range.since === DAY.id ? '' : range.since, from: '', to: '' }
     : { since: '', from: String(Math.floor(range.from)), to: String(Math.ceil(range.to)) };
 }
 

@@ -8,14 +8,6 @@ const INKS: { readonly [state in ApiApproval['state']]: string } = {
   cancelled: 'text-dim',
 };
 
-const WORDS: { readonly [state in ApiApproval['state']]: string } = {
-  pending: 'waits',
-  approved: 'approved',
-  rejected: 'rejected',
-  expired: 'expired',
-  cancelled: 'cancelled',
-};
-
 export function ApprovalState({ state }: { readonly state: ApiApproval['state'] }) {
-  return <span className={INKS[state]}>{WORDS[state]}</span>;
+  return <span className={INKS[state]}>{state === 'pending' ? 'waits' : state}</span>;
 }
