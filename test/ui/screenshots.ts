@@ -35,6 +35,15 @@ async function openEdit(page: Page): Promise<void> {
   await page.getByText('timeout-minutes: 60').first().waitFor();
 }
 
+/** A turn that one provider did not take, and another did. */
+async function openTrace(page: Page): Promise<void> {
+  await page
+    .getByRole('row', { name: /gpt-5\.5/ })
+    .first()
+    .click();
+  await page.getByRole('complementary').getByText('gpt-5.5').first().waitFor();
+}
+
 const LEDGER: readonly Picture[] = [
   { name: 'live', address: 'live', until: row(/search_mail/) },
   {
@@ -53,12 +62,14 @@ const LEDGER: readonly Picture[] = [
   { name: 'cost', address: 'cost', until: text('claude-opus-4-7') },
   { name: 'ledger', address: 'ledger', until: text('Verify') },
   { name: 'secrets', address: 'secrets', until: text('github_token') },
-  { name: 'settings', address: 'settings', until: text('Keys') },
+  { name: 'settings', address: 'settings', until: text('Logged in as') },
   { name: 'approvals-phone', address: 'approvals', until: openEdit, isPhone: true },
 ];
 const GATEWAY: readonly Picture[] = [
   { name: 'gateway-cost', address: 'cost', until: text('payments') },
-  { name: 'gateway-settings', address: 'settings', until: text('Keys') },
+  { name: 'gateway-budgets', address: 'cost?tab=budgets', until: text('Payments') },
+  { name: 'gateway-trace', address: 'cost?tab=routing', until: openTrace },
+  { name: 'gateway-people', address: 'settings?tab=people', until: text('margaret') },
 ];
 
 const asked = process.argv.slice(2);
