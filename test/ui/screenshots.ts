@@ -59,7 +59,7 @@ const LEDGER: readonly Picture[] = [
   { name: 'servers', address: 'servers', until: text('postgres') },
   { name: 'server', address: 'servers/postgres', until: text('list_tables') },
   { name: 'hints', address: 'hints', until: text('no-double-changes') },
-  { name: 'cost', address: 'cost', until: text('claude-opus-4-7') },
+  { name: 'cost', address: 'cost?range=24h', until: text('claude-opus-4-7') },
   { name: 'ledger', address: 'ledger', until: text('Verify') },
   { name: 'secrets', address: 'secrets', until: text('github_token') },
   { name: 'settings', address: 'settings', until: text('Logged in as') },

@@ -30,6 +30,8 @@ const ROOM_ABOVE = 1.1;
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const UTC = 'Etc/UTC';
+/** In s. */
+const DAYS_APART = [1, 2, 7, 14, 28].map((days) => (days * DAY_MS) / MS);
 
 /** Drawn anew when the colours change. */
 export function Chart(props: ChartProps) {
@@ -127,7 +129,7 @@ function drawn(element: HTMLElement, options: DrawOptions): uPlot {
     font: '12px system-ui',
   };
   const bars = uPlot.paths.bars?.({
-    size: [0.8, stackMs === undefined ? 40 : 64],
+    size: stackMs === undefined ? [0.8, 40] : [0.9],
     ...(stackMs !== undefined && { align: 1 as const }),
   });
   const isBars = (kind: Series['kind']) => kind === 'bars' || stackMs !== undefined;
@@ -150,9 +152,14 @@ function drawn(element: HTMLElement, options: DrawOptions): uPlot {
           x: { range: (_plot: uPlot, first: number, last: number) => [first, last + stackMs / MS] },
         }),
       },
-      padding: [8, 8, 0, 0],
+      padding: [8, 20, 0, 0],
       axes: [
-        { ...axis, values: (_, ticks) => timeTexts(ticks, stackMs !== undefined) },
+        {
+          ...axis,
+          values: (_, ticks) => timeTexts(ticks, stackMs !== undefined),
+          // A whole day has no hours below it.
+          ...(stackMs === DAY_MS && { incrs: DAYS_APART }),
+        },
         { ...axis, size: 64, values: (_, ticks) => ticks.map(valueText) },
       ],
       series: [

@@ -34,23 +34,24 @@ function Node(props: NodeProps) {
 }
 
 function Branch({ name, path, value, depth }: NodeProps & { readonly value: object }) {
-  const [isOpen, setOpen] = useState(depth < OPEN_DEPTH);
-  const [shown, setShown] = useState(MEMBERS_SHOWN);
   const members = Object.entries(value);
+  const [isOpen, setOpen] = useState(depth < OPEN_DEPTH && members.length > 0);
+  const [shown, setShown] = useState(MEMBERS_SHOWN);
   const [open, close] = Array.isArray(value) ? '[]' : '{}';
+  const folded = members.length === 0 ? `${open}${close}` : `${open} ${members.length} ${close}`;
   return (
     <div role="treeitem" aria-expanded={isOpen} aria-selected={false}>
       <div className="group flex min-h-5 items-start">
         <button
           type="button"
           className="flex min-w-0 items-start text-left hover:bg-hover"
-          onClick={() => setOpen(!isOpen)}
+          onClick={() => setOpen(!isOpen && members.length > 0)}
         >
           <span className={`mt-0.5 text-dim ${isOpen ? 'rotate-90' : ''}`}>
             <ChevronIcon />
           </span>
           <Key name={name} />
-          <span className="text-dim">{isOpen ? open : `${open} ${members.length} ${close}`}</span>
+          <span className="text-dim">{isOpen ? open : folded}</span>
         </button>
         <Copies path={path} value={value} />
       </div>

@@ -48,7 +48,7 @@ export function DecideBar({ approval, next }: BarProps) {
   const isOpen = approval.state === 'pending' && decide.data === undefined;
   if (!isOpen && decide.data === undefined) return null;
   return (
-    <div className="flex shrink-0 flex-col gap-2 border-t border-line bg-raised px-4 py-3">
+    <div className="flex shrink-0 flex-col gap-2 border-t border-line bg-raised px-4 py-3 max-md:px-3">
       {decide.error !== null && <FailureText cause={decide.error} />}
       {decide.data !== undefined && <Outcome decided={decide.data} next={next} />}
       {isOpen && mayDecide && (
