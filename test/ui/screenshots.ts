@@ -1,7 +1,7 @@
 // Pictures of each view, light and dark, from the data of the demo: docs/ui. The clock of the page stands still, so
 // that "4m ago" is the same at every start.
 //   npm run screenshots [-- NAME…]
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { ROOT } from '../e2e/sub.ts';
@@ -74,8 +74,9 @@ const GATEWAY: readonly Picture[] = [
 
 const asked = process.argv.slice(2);
 const isAsked = ({ name }: Picture) => asked.length === 0 || asked.includes(name);
-if (asked.length === 0) rmSync(OUT, { recursive: true, force: true });
-mkdirSync(OUT, { recursive: true });
+// What a view that is gone has left.
+const old = asked.length === 0 ? readdirSync(OUT).filter((file) => file.endsWith('.png')) : [];
+for (const file of old) rmSync(join(OUT, file));
 
 const browser = await openBrowser();
 try {
