@@ -131,9 +131,11 @@ function Asker({ approval }: { readonly approval: ApiApproval }) {
       <Fact label="Asked">
         <Ago atMs={Date.parse(request.created_at)} />
       </Fact>
-      <Fact label="Time-out">
-        <Ago atMs={Date.parse(request.expires_at)} />
-      </Fact>
+      {approval.state === 'pending' && (
+        <Fact label="Time-out">
+          <Ago atMs={Date.parse(request.expires_at)} />
+        </Fact>
+      )}
       {approval.state === 'pending' && <Fact label="Waiting">{WAITS[request.wait]}</Fact>}
       {outcome?.note !== undefined && <Fact label="Note">{plainText(outcome.note)}</Fact>}
       {outcome?.grant !== undefined && (
