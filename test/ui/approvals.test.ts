@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { runAgent } from '../e2e/run-agent.ts';
 import { ended, ROOT, startSub } from '../e2e/sub.ts';
 import { openBrowser, openPage, overflow, PHONE, seriousFindings } from './browser.ts';
@@ -46,7 +46,13 @@ function agentThatEchoes(...messages: readonly string[]) {
     cwd: join(home.folder, 'work'),
     env: home.env,
   });
-  return ended(child);
+  const end = ended(child);
+  // A test that failed leaves no call that waits to the next one.
+  onTestFinished(async () => {
+    child.kill('SIGTERM');
+    await end;
+  });
+  return end;
 }
 
 const call = (page: Page) => page.getByRole('region', { name: 'The call' });
@@ -73,10 +79,13 @@ test('a held call is decided on the page, and the agent goes on', async () => {
   await third.page.getByRole('row', { name: /ask files\/echo/ }).waitFor();
 
   // By keys alone, with a step to confirm; what was decided can be seen in another tab.
+  const question = page.getByRole('dialog', { name: 'Approve this call?' });
   await page.keyboard.press('a');
-  await page.getByRole('dialog', { name: 'Approve this call?' }).waitFor();
+  await question.waitFor();
   await page.keyboard.press('Escape');
+  await question.waitFor({ state: 'detached' });
   await page.keyboard.press('a');
+  await question.waitFor();
   await page.keyboard.press('Enter');
   await page.getByRole('status').getByText('Approved.').waitFor();
   await call(other.page).getByText('approved').waitFor();
