@@ -26,10 +26,10 @@ export function Rail({ views }: { readonly views: readonly PageView[] }) {
             to={{ path: [id] }}
             aria-current={isHere ? 'page' : undefined}
             title={title}
-            className={`flex h-8 items-center gap-2 rounded-4 px-2 max-sm:h-11 max-sm:min-w-11 max-sm:justify-center max-sm:rounded-none ${isHere ? 'bg-selected' : 'text-dim hover:bg-hover hover:text-ink'}`}
+            className={`flex h-8 items-center gap-2 rounded-4 px-2 max-sm:h-12 max-sm:min-w-16 max-sm:flex-col max-sm:justify-center max-sm:gap-0 max-sm:rounded-none ${isHere ? 'bg-selected' : 'text-dim hover:bg-hover hover:text-ink'}`}
           >
             <Icon />
-            <span className="max-lg:sr-only">{title}</span>
+            <span className="max-sm:text-12 sm:max-lg:sr-only">{title}</span>
             {id === 'approvals' && <Waiting />}
           </Link>
         );
@@ -62,7 +62,7 @@ function WaitingTurns() {
 function Count({ count }: { readonly count: number }) {
   return count === 0 ? null : (
     <span
-      className="ml-auto rounded-4 bg-accent px-1 text-12 text-on-accent max-lg:ml-0"
+      className="ml-auto rounded-4 bg-accent px-1 text-12 text-on-accent max-lg:ml-0 max-sm:absolute max-sm:translate-x-4 max-sm:-translate-y-3"
       aria-label={`${count} waiting`}
     >
       {count}

@@ -48,7 +48,7 @@ interface CopyProps {
 export function CopyButton({ text, label }: CopyProps) {
   const [isCopied, setCopied] = useState(false);
   const copy = async () => {
-    await navigator.clipboard.writeText(typeof text === 'string' ? text : text());
+    await toClipboard(typeof text === 'string' ? text : text());
     setCopied(true);
     setTimeout(() => setCopied(false), SHOWN_MS);
   };
@@ -57,6 +57,18 @@ export function CopyButton({ text, label }: CopyProps) {
       {isCopied ? <CheckIcon /> : <CopyIcon />}
     </IconButton>
   );
+}
+
+async function toClipboard(text: string): Promise<void> {
+  if ('clipboard' in navigator) return navigator.clipboard.writeText(text);
+  // A page that came from another machine without TLS has no clipboard but this one.
+  const field = document.createElement('textarea');
+  field.value = text;
+  document.body.append(field);
+  field.select();
+  // oxlint-disable-next-line typescript/no-deprecated -- There is no other way in such a page.
+  document.execCommand('copy');
+  field.remove();
 }
 
 /** The command that shows or does the same in a terminal. */

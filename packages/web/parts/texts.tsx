@@ -21,6 +21,21 @@ export function Value({
   );
 }
 
+const FOLDED_LENGTH_MAX = 240;
+const TAIL_LENGTH = 16;
+
+/** A value of one line in a cell: folded in the middle wherever the cell ends; the whole stands in its title. */
+export function FoldedValue({ text }: { readonly text: string }) {
+  const line = foldedLine(text, FOLDED_LENGTH_MAX);
+  const tailAt = Math.max(0, line.length - TAIL_LENGTH);
+  return (
+    <span className="flex font-mono text-12" title={plainLine(text.slice(0, 4_096))}>
+      <span className="min-w-0 truncate whitespace-pre">{line.slice(0, tailAt)}</span>
+      <span className="shrink-0 whitespace-pre">{line.slice(tailAt)}</span>
+    </span>
+  );
+}
+
 /** How long ago; exact in its title. */
 export function Ago({ atMs }: { readonly atMs: number }) {
   const nowMs = useNow();

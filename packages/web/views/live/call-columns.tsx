@@ -4,7 +4,7 @@ import { durationText } from '../../parts/amounts.ts';
 import type { TableColumn } from '../../parts/data-table.tsx';
 import { DecisionMark } from '../../parts/decision-mark.tsx';
 import { foldedLine, plainLine } from '../../parts/plain-text.ts';
-import { Ago, Value } from '../../parts/texts.tsx';
+import { Ago, FoldedValue, Value } from '../../parts/texts.tsx';
 import type { LiveCall } from './live-call.ts';
 
 const ID_SHOWN = 8;
@@ -87,9 +87,9 @@ export const CALL_COLUMNS: readonly TableColumn<LiveCall>[] = [
     width: 'minmax(120px, 2fr)',
     hiddenBelow: 900,
     cell: ({ argument }) => (
-      <span className="font-mono text-12 text-dim" title={plainLine(argument)}>
-        {foldedLine(argument, 120)}
-      </span>
+      <div className="text-dim">
+        <FoldedValue text={argument} />
+      </div>
     ),
   },
   {

@@ -2,7 +2,7 @@ import { durationText, momentText, usageText } from '../../parts/amounts.ts';
 import type { TableColumn } from '../../parts/data-table.tsx';
 import { DecisionMark } from '../../parts/decision-mark.tsx';
 import { plainLine } from '../../parts/plain-text.ts';
-import { Value } from '../../parts/texts.tsx';
+import { FoldedValue, Value } from '../../parts/texts.tsx';
 import { callName } from './call-name.ts';
 import { type CallBar, isRefused } from './lanes.ts';
 import { offsetText } from './offset-text.ts';
@@ -35,12 +35,9 @@ export function callColumns(startMs: number): readonly TableColumn<CallBar>[] {
       width: 'minmax(80px, 2fr)',
       hiddenBelow: 760,
       cell: ({ call }) => (
-        <span className="text-dim">
-          <Value
-            text={call.kind === 'turn' ? usageText(call) : (argumentOf(call) ?? '')}
-            lengthMax={60}
-          />
-        </span>
+        <div className="text-dim">
+          <FoldedValue text={call.kind === 'turn' ? usageText(call) : (argumentOf(call) ?? '')} />
+        </div>
       ),
     },
     {
