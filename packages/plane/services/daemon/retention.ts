@@ -53,5 +53,6 @@ export async function sweepApprovals(
   const { queue, grants } = desk;
   queue.expireDue(nowMs);
   const olderThanMs = nowMs - keepDays * DAY_MS;
-  return queue.sweep(olderThanMs) + grants.sweep(olderThanMs);
+  // Grants first: one that was never given is known by its request.
+  return grants.sweep(olderThanMs) + queue.sweep(olderThanMs);
 }

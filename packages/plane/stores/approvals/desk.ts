@@ -62,16 +62,20 @@ export function openDesk({ home, ports, pollMs }: DeskOptions): Desk | Failure {
   };
   const queue = openQueue({ ...place('approvals'), limits: definedFields({ pollMs }) });
   if (isFailure(queue)) return queue;
-  const isGiven = (grant: Grant) => grant.kind !== 'once' || isNamedIn(queue, grant);
+  const isGiven = (grant: Grant) => isNamedIn(queue, grant);
   const grants = openGrants({ ...place('grants'), isGiven });
   if (isFailure(grants)) return grants;
   const parts = { queue, grants, ports };
   return { ...parts, decide: (id, verdict) => decide(parts, id, verdict) };
 }
 
-/** Written before the end of its request, it counts when that end is an approval that names it. */
-function isNamedIn(queue: Queue, { id, request }: Grant): boolean {
+/**
+ * Written before the end of its request, it counts when that end is an approval that names it. A
+ * lasting grant outlives its request: `FileGrants.sweep` removes first what was never given.
+ */
+function isNamedIn(queue: Queue, { id, kind, request }: Grant): boolean {
   const entry = queue.get(request);
+  if (entry.kind === 'missing') return kind !== 'once';
   if (entry.kind !== 'request' || entry.outcome?.state !== 'approved') return false;
   return entry.outcome.grant === id;
 }
@@ -92,12 +96,9 @@ function decide(
   const nowMs = ports.nowMs();
   const grant = wish && grantFor(entry.request, wish, { id: ports.uuid(), ...said, nowMs });
   if (grant?.kind === 'failure') return grant;
-  // A grant for one call is written before the end, and counts from the end on: an agent that tries
-  // again the moment the end is there must find it. A lasting grant is written after the end: a
-  // decision that loses the race must not leave it behind. A crash in between loses the grant, and
-  // the next call asks again.
-  const isFirst = grant?.kind === 'once';
-  const early = isFirst ? grants.add(grant) : undefined;
+  // Written before the end, and counts from the end on: an agent that goes on the moment the end is
+  // there must find it. A crash in between leaves a grant that covers nothing.
+  const kept = grant && grants.add(grant);
   const ended = queue.end(id, {
     state: verdict.state,
     ...said,
@@ -105,10 +106,9 @@ function decide(
     ...(grant !== undefined && { grant: grant.id }),
   });
   if (ended.kind !== 'ended') {
-    if (isFirst) grants.remove(grant.id);
+    if (grant !== undefined) grants.remove(grant.id);
     return ended;
   }
-  const kept = grant === undefined || isFirst ? early : grants.add(grant);
   const lost = kept?.message ?? null;
   return { ...ended, grant: lost === null ? (grant ?? null) : null, lost };
 }

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Approval, type Grant, isFailure, type JsonObject } from '@subluminal/contracts';
 import * as fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openGrants } from './grants.ts';
 import { covers, type GrantedCall } from './match.ts';
 
@@ -48,19 +48,50 @@ describe('a grant', () => {
     expect(isCovered(call)).toBe(false);
   });
 
-  test('for once counts only when the end of its request is an approval that names it', () => {
-    const id = bench.ask({ wait: 'hint' });
-    const entry = bench.desk.queue.get(id);
-    if (entry.kind !== 'request') throw new Error('it was asked');
-    const giver = { id: bench.desk.ports.uuid(), ...ME, nowMs: bench.nowMs };
-    const grant = grantFor(entry.request, { kind: 'once' }, giver);
-    if (grant.kind === 'failure') throw new Error(grant.message);
-    bench.desk.grants.add(grant);
-    expect(isCovered()).toBe(false);
-    bench.desk.queue.end(id, { state: 'approved', ...ME, grant: bench.desk.ports.uuid() });
-    expect(isCovered()).toBe(false);
-    const again = bench.ask({ wait: 'hint' });
-    bench.desk.decide(again, { state: 'approved', ...ME });
+  test.each<GrantWish>([{ kind: 'once' }, { kind: 'always', args: anyArgs }])(
+    'counts only when the end of its request is an approval that names it: $kind',
+    (wish) => {
+      const id = bench.ask({ wait: 'hint' });
+      const entry = bench.desk.queue.get(id);
+      if (entry.kind !== 'request') throw new Error('it was asked');
+      const giver = { id: bench.desk.ports.uuid(), ...ME, nowMs: bench.nowMs };
+      const grant = grantFor(entry.request, wish, giver);
+      if (grant.kind === 'failure') throw new Error(grant.message);
+      bench.desk.grants.add(grant);
+      expect(isCovered()).toBe(false);
+      bench.desk.queue.end(id, { state: 'approved', ...ME, grant: bench.desk.ports.uuid() });
+      expect(isCovered()).toBe(false);
+      expect(bench.desk.grants.list()).toMatchObject({ found: [] });
+      const again = bench.ask({ wait: 'hint' });
+      bench.desk.decide(again, { state: 'approved', ...ME, wish });
+      expect(isCovered()).toBe(true);
+    },
+  );
+
+  test('is there when the agent that waited learns of its approval', async () => {
+    const { queue } = bench.desk;
+    const id = bench.ask();
+    const end = new Promise<boolean>((resolve) => {
+      const known = queue.end.bind(queue);
+      vi.spyOn(queue, 'end').mockImplementation((...args) => {
+        const result = known(...args);
+        resolve(isCovered());
+        return result;
+      });
+    });
+    bench.desk.decide(id, { state: 'approved', ...ME, wish: { kind: 'always', args: anyArgs } });
+    expect(await end).toBe(true);
+  });
+
+  test('that lasts outlives its request, and one that was never given does not', () => {
+    const lasting = given({ kind: 'always', args: anyArgs });
+    const id = bench.ask();
+    const left = { ...lasting, id: bench.desk.ports.uuid(), request: id };
+    bench.desk.grants.add(left);
+    bench.desk.queue.end(id, { state: 'rejected', ...ME });
+    const later = bench.nowMs + 1;
+    expect(bench.desk.grants.sweep(later) + bench.desk.queue.sweep(later)).toBe(3);
+    expect(bench.desk.grants.list()).toMatchObject({ found: [{ grant: { id: lasting.id } }] });
     expect(isCovered()).toBe(true);
   });
 

@@ -39,7 +39,7 @@ interface GrantsOptions {
   readonly ports: ApprovalPorts;
   readonly seal: RecordSeal;
   readonly grantsMax?: number;
-  /** Whether a stored grant counts yet; a grant for one call is written before its approval. */
+  /** Whether a stored grant counts yet; it is written before its approval. */
   readonly isGiven?: (grant: Grant) => boolean;
 }
 
@@ -71,7 +71,10 @@ class FileGrants {
     if (isFailure(all)) return all;
     const nowMs = this.#ports.nowMs();
     const found = all.found.map(({ record, end }) => entryOf(record, end, nowMs));
-    return { ...all, found };
+    return {
+      ...all,
+      found: found.filter(({ grant, end }) => end !== null || this.#isGiven(grant)),
+    };
   }
 
   get(id: string): GrantEntry | Damaged | Missing {
@@ -125,15 +128,16 @@ class FileGrants {
     this.#records.remove(id);
   }
 
-  /** Removes what ended before that time; how many. */
+  /** Removes what ended before that time, or was written then and never given; how many. */
   sweep(olderThanMs: number): number {
-    const all = this.list();
+    const all = this.#records.all('all');
     if (isFailure(all)) return 0;
-    const old = all.found.filter(({ state, end, grant }) => {
-      const endedAt = end?.at ?? grant.expires_at;
-      return state !== 'active' && endedAt !== null && Date.parse(endedAt) < olderThanMs;
+    const isOld = (at: string | null) => at !== null && Date.parse(at) < olderThanMs;
+    const old = all.found.filter(({ record, end }) => {
+      if (isOld(end?.at ?? record.expires_at)) return true;
+      return end === null && isOld(record.created_at) && !this.#isGiven(record);
     });
-    for (const { grant } of old) this.#records.remove(grant.id);
+    for (const { record } of old) this.#records.remove(record.id);
     this.#records.sweepRemains();
     return old.length;
   }
