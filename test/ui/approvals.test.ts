@@ -83,7 +83,8 @@ test('a held call is decided on the page, and the agent goes on', async () => {
   await page.keyboard.press('a');
   await question.waitFor();
   await page.keyboard.press('Escape');
-  await question.waitFor({ state: 'detached' });
+  // Not only closed: the page must have heard of it.
+  await page.locator('dialog').waitFor({ state: 'detached' });
   await page.keyboard.press('a');
   await question.waitFor();
   await page.keyboard.press('Enter');
