@@ -36,6 +36,7 @@ describe('parseEvent', () => {
         'breaker_trip',
         'approval',
         'surface',
+        'change_decision',
         'turn_start',
         'turn_decision',
         'turn_end',

@@ -11,6 +11,7 @@ import {
 import { APPROVAL } from './approval.ts';
 import { BREAKER_TRIP } from './breaker-trip.ts';
 import type { CallSubject } from './call.ts';
+import { CHANGE_DECISION } from './change-decision.ts';
 import { ENVELOPE_FIELDS } from './envelope.ts';
 import { HINT_ISSUED } from './hint-issued.ts';
 import { POLICY_LOADED } from './policy-loaded.ts';
@@ -35,6 +36,7 @@ export const EVENT_BODIES = {
   breaker_trip: BREAKER_TRIP,
   approval: APPROVAL,
   surface: SURFACE,
+  change_decision: CHANGE_DECISION,
   turn_start: TURN_START,
   turn_decision: TURN_DECISION,
   turn_end: TURN_END,
@@ -56,6 +58,7 @@ interface EventBodies {
   readonly breaker_trip: BodyOf<Bodies['breaker_trip']>;
   readonly approval: BodyOf<Bodies['approval']>;
   readonly surface: BodyOf<Bodies['surface']>;
+  readonly change_decision: BodyOf<Bodies['change_decision']>;
   readonly turn_start: BodyOf<Bodies['turn_start']>;
   readonly turn_decision: BodyOf<Bodies['turn_decision']>;
   readonly turn_end: BodyOf<Bodies['turn_end']>;

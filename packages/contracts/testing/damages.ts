@@ -75,6 +75,9 @@ const EVENT_DAMAGES: readonly Damage[] = [
   { sample: 'surface', path: 'surface.what', value: 'tool_lost' },
   { sample: 'surface', path: 'surface.server_name', value: undefined },
   { sample: 'surface', path: 'surface.detail', value: 'a'.repeat(4_097) },
+  { sample: 'change_decision', path: 'change.state', value: 'proposed' },
+  { sample: 'change_decision', path: 'change.by', value: undefined },
+  { sample: 'change_decision', path: 'change.title', value: 'a'.repeat(1_025) },
 ];
 
 export const DAMAGES: readonly Damage[] = [

@@ -234,6 +234,19 @@ const EVENTS: { readonly [name: string]: JsonValue } = {
       detail: 'The description of the tool is another one.',
     },
   },
+  change_decision: {
+    ...ENVELOPE,
+    type: 'change_decision',
+    change: {
+      id: 'change-1',
+      kind: 'files',
+      state: 'approved',
+      by: 'ann',
+      channel: 'terminal',
+      title: 'Correct the address in letter.txt.',
+      files: [{ path: '/srv/notes/letter.txt', after: HASH }],
+    },
+  },
   turn_start: {
     ...FULL_ENVELOPE,
     type: 'turn_start',

@@ -2,6 +2,7 @@
 import type { EventType } from '@subluminal/contracts';
 import { approval } from './approval.ts';
 import { breakerTrip } from './breaker-trip.ts';
+import { changeDecision } from './change-decision.ts';
 import { hintIssued } from './hint-issued.ts';
 import { policyLoaded } from './policy-loaded.ts';
 import { runEnd, runStart } from './run.ts';
@@ -25,6 +26,7 @@ export const EVENT_MEMBERS: { readonly [T in EventType]: EventMember<T> } = {
   breaker_trip: breakerTrip,
   approval,
   surface,
+  change_decision: changeDecision,
   turn_start: turnStart,
   turn_decision: turnDecision,
   turn_end: turnEnd,
