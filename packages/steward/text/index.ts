@@ -1,0 +1,2 @@
+export type { HtmlText, HtmlTextLimits } from './html-text.ts';
+export { htmlText } from './html-text.ts';
