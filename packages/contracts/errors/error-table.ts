@@ -205,6 +205,11 @@ const ERRORS = {
   SUB_STORE_REFUSED: "The gateway's database refuses a row.",
   SUB_STORE_NEWER: "The gateway's database was made by a newer version.",
   SUB_STORE_UNUSABLE: "The gateway's database cannot be used.",
+  // Steward.
+  SUB_STEWARD_JOURNAL: 'The journal of Steward cannot be used.',
+  SUB_STEWARD_START: 'Steward does not start.',
+  SUB_STEWARD_AWAY: 'Steward does not run.',
+  SUB_STEWARD_REQUEST: 'Steward cannot take the request.',
   // The command line.
   SUB_USAGE: 'The command was called wrongly.',
   SUB_FILE_READ: 'A file cannot be read.',
@@ -283,6 +288,11 @@ const FIXES: { readonly [C in SubCode]?: string } = {
     'Update Subluminal on this machine, or restore the backup from before the upgrade.',
   SUB_STORE_UNUSABLE:
     'Name another file or database, or restore a backup; the message says what is wrong.',
+  SUB_STEWARD_JOURNAL:
+    'Check the disk and the permissions of the file; move it away to start with an empty one.',
+  SUB_STEWARD_START: 'Run `sub steward start --foreground` to see more.',
+  SUB_STEWARD_AWAY: 'Run `sub steward start`.',
+  SUB_STEWARD_REQUEST: 'Correct what the message names.',
   SUB_INTERNAL: 'Report it with the message and the version.',
 };
 

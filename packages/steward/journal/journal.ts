@@ -1,0 +1,369 @@
+// The journal: what must be on the disk before Steward acts. One process writes it, synchronously, so
+// that nothing happens between a write and what it permits.
+import type { Failure } from '@subluminal/contracts';
+import { isFailure, ThrownFailure, tableFailure } from '@subluminal/contracts';
+import { errorText } from '@subluminal/plane/os';
+import { type Database, loadSqlite } from '@subluminal/plane/sqlite';
+import {
+  makePrivateDatabase,
+  openPrivateDatabase,
+  statementsOf,
+} from '@subluminal/plane/sqlite/private-database';
+import { integerCell } from '@subluminal/plane/sqlite/rows';
+import type { Purpose } from '../models/types.ts';
+import {
+  conversationIn,
+  messageIn,
+  purposeIn,
+  scheduleIn,
+  stepIn,
+  taskIn,
+  turnIn,
+} from './journal-rows.ts';
+import { migrateJournal } from './journal-schema.ts';
+import type {
+  Conversation,
+  JournalMessage,
+  JournalSchedule,
+  JournalStep,
+  JournalTask,
+  JournalTurn,
+  MessageRole,
+  Spending,
+  SpentTurn,
+  StepChange,
+  TaskState,
+} from './types.ts';
+
+const CACHE_KIB = 4 * 1024;
+const BUSY_MS = 2_000;
+/** Of one text; what is longer is cut and says so. */
+const TEXT_LENGTH_MAX = 200_000;
+const LIST_MAX = 500;
+const CUT = '\n[cut here: it was longer]';
+const TASKS = `SELECT t.*, (SELECT count(*) FROM steps s WHERE s.task = t.id) AS steps FROM tasks t`;
+
+export interface NewTask {
+  readonly id: string;
+  readonly conversationId: string;
+  readonly purpose: Purpose;
+  readonly request: string;
+}
+
+export interface NewMessage {
+  readonly conversationId: string;
+  readonly role: MessageRole;
+  readonly text: string;
+  readonly taskId?: string;
+}
+
+export interface TaskEnd {
+  readonly state: Extract<TaskState, 'done' | 'stopped' | 'failed'>;
+  readonly reason?: string;
+  /** What the conversation is told. */
+  readonly reply: { readonly role: MessageRole; readonly text: string };
+}
+
+export type NewStep = Omit<JournalStep, 'state' | 'judgements' | 'callId' | 'result' | 'atMs'>;
+
+/** Throws when the disk does not take a write: then nothing may go on. */
+export async function openJournal(file: string, nowMs: () => number): Promise<Journal | Failure> {
+  const sqlite = await loadSqlite();
+  try {
+    makePrivateDatabase(file);
+    const setUp = (db: Database) => {
+      db.exec('PRAGMA journal_mode = WAL');
+      db.exec('PRAGMA synchronous = FULL');
+      migrateJournal(db, file);
+    };
+    const db = openPrivateDatabase(sqlite, file, { timeout: BUSY_MS, cacheKib: CACHE_KIB, setUp });
+    return new Journal(db, file, nowMs);
+  } catch (cause) {
+    if (isFailure(cause)) return cause;
+    return { ...tableFailure('SUB_STEWARD_JOURNAL', `${file}: ${errorText(cause)}.`), cause };
+  }
+}
+
+export class Journal {
+  readonly #db: ReturnType<typeof statementsOf>;
+  readonly #nowMs: () => number;
+  readonly #listeners = new Set<() => void>();
+
+  constructor(db: Database, file: string, nowMs: () => number) {
+    this.#nowMs = nowMs;
+    this.#db = statementsOf(db, (cause) => {
+      const told = tableFailure('SUB_STEWARD_JOURNAL', `${file}: ${errorText(cause)}.`);
+      return new ThrownFailure({ ...told, cause });
+    });
+  }
+
+  /** Called after every write. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+
+  #write<T>(work: () => T): T {
+    this.#db.exec('BEGIN IMMEDIATE');
+    let result: T;
+    try {
+      result = work();
+      this.#db.exec('COMMIT');
+    } catch (cause) {
+      this.#db.exec('ROLLBACK');
+      throw cause;
+    }
+    for (const listener of this.#listeners) listener();
+    return result;
+  }
+
+  // Conversations and messages.
+
+  /** The conversation with this person; it is made when it is new. */
+  conversationFor(wanted: Omit<Conversation, 'runId' | 'createdAtMs'>): Conversation {
+    const { id, channel, person, address } = wanted;
+    const sql = 'SELECT * FROM conversations WHERE channel = ? AND person = ? AND address = ?';
+    const known = this.#db.get(sql, channel, person, address);
+    if (known !== undefined) return conversationIn(known);
+    const createdAtMs = this.#nowMs();
+    this.#write(() =>
+      this.#db.run(
+        'INSERT INTO conversations VALUES (?, ?, ?, ?, NULL, ?)',
+        id,
+        channel,
+        person,
+        address,
+        createdAtMs,
+      ),
+    );
+    return { id, channel, person, address, runId: null, createdAtMs };
+  }
+
+  conversation(id: string): Conversation | undefined {
+    const row = this.#db.get('SELECT * FROM conversations WHERE id = ?', id);
+    return row && conversationIn(row);
+  }
+
+  /** The newest first. */
+  conversations(): readonly Conversation[] {
+    const sql = `SELECT * FROM conversations ORDER BY created_at DESC LIMIT ${LIST_MAX}`;
+    return this.#db.all(sql).map(conversationIn);
+  }
+
+  setRun(conversationId: string, runId: string): void {
+    const sql = 'UPDATE conversations SET run_id = ? WHERE id = ?';
+    this.#write(() => this.#db.run(sql, runId, conversationId));
+  }
+
+  addMessage(message: NewMessage): JournalMessage {
+    return this.#write(() => this.#addMessage(message));
+  }
+
+  #addMessage({ conversationId, role, text, taskId }: NewMessage): JournalMessage {
+    const sql = `INSERT INTO messages (conversation, role, text, task, at, is_sent)
+      VALUES (?, ?, ?, ?, ?, ?) RETURNING *`;
+    const isSent = role === 'user' ? 1 : 0;
+    const values = [conversationId, role, bounded(text), taskId ?? null, this.#nowMs(), isSent];
+    const row = this.#db.get(sql, ...values);
+    if (row === undefined) throw new Error('the journal returned no row');
+    return messageIn(row);
+  }
+
+  /** In their order, from behind `n` on. */
+  messagesAfter(n: number, conversationId: string): readonly JournalMessage[] {
+    const sql = `SELECT * FROM messages WHERE conversation = ? AND n > ? ORDER BY n LIMIT ${LIST_MAX}`;
+    return this.#db.all(sql, conversationId, n).map(messageIn);
+  }
+
+  /** The last ones, in their order. */
+  lastMessages(conversationId: string, count: number): readonly JournalMessage[] {
+    const sql = 'SELECT * FROM messages WHERE conversation = ? ORDER BY n DESC LIMIT ?';
+    return this.#db.all(sql, conversationId, count).map(messageIn).toReversed();
+  }
+
+  /** Replies and notices that their channel has not taken yet. */
+  unsentMessages(): readonly JournalMessage[] {
+    const sql = `SELECT * FROM messages WHERE is_sent = 0 ORDER BY n LIMIT ${LIST_MAX}`;
+    return this.#db.all(sql).map(messageIn);
+  }
+
+  setSent(n: number): void {
+    this.#write(() => this.#db.run('UPDATE messages SET is_sent = 1 WHERE n = ?', n));
+  }
+
+  // Tasks, turns and steps.
+
+  /** The message and its task, both or neither. */
+  addTask({ id, conversationId, purpose, request }: NewTask): JournalTask {
+    this.#write(() => {
+      this.#addMessage({ conversationId, role: 'user', text: request, taskId: id });
+      const sql = `INSERT INTO tasks (id, n, conversation, purpose, request, state, created_at)
+        VALUES (?, (SELECT coalesce(max(n), 0) + 1 FROM tasks), ?, ?, ?, 'waiting', ?)`;
+      this.#db.run(sql, id, conversationId, purpose, bounded(request), this.#nowMs());
+    });
+    return this.#mustHaveTask(id);
+  }
+
+  task(id: string): JournalTask | undefined {
+    const row = this.#db.get(`${TASKS} WHERE t.id = ?`, id);
+    return row && taskIn(row);
+  }
+
+  #mustHaveTask(id: string): JournalTask {
+    const task = this.task(id);
+    if (task === undefined) throw new Error(`the journal has no task ${id}`);
+    return task;
+  }
+
+  /** Those that have not ended, in their order. */
+  openTasks(): readonly JournalTask[] {
+    const sql = `${TASKS} WHERE t.state IN ('waiting', 'running') ORDER BY t.n LIMIT ${LIST_MAX}`;
+    return this.#db.all(sql).map(taskIn);
+  }
+
+  /** The newest first. */
+  lastTasks(count: number): readonly JournalTask[] {
+    return this.#db.all(`${TASKS} ORDER BY t.n DESC LIMIT ?`, count).map(taskIn);
+  }
+
+  /** In their order. */
+  lastTasksOf(conversationId: string, count: number): readonly JournalTask[] {
+    const sql = `${TASKS} WHERE t.conversation = ? ORDER BY t.n DESC LIMIT ?`;
+    return this.#db.all(sql, conversationId, count).map(taskIn).toReversed();
+  }
+
+  startTask(id: string): void {
+    const sql = "UPDATE tasks SET state = 'running', started_at = ? WHERE id = ?";
+    this.#write(() => this.#db.run(sql, this.#nowMs(), id));
+  }
+
+  /** A task that has ended stays as it is. */
+  endTask(id: string, { state, reason, reply }: TaskEnd): void {
+    const sql = `UPDATE tasks SET state = ?, reason = ?, ended_at = ?
+      WHERE id = ? AND state IN ('waiting', 'running')`;
+    this.#write(() => {
+      const { conversationId } = this.#mustHaveTask(id);
+      if (this.#db.run(sql, state, reason ?? null, this.#nowMs(), id) === 0) return;
+      this.#addMessage({ conversationId, ...reply, taskId: id });
+    });
+  }
+
+  /** What the model said, with what that cost, before anything is done about it. */
+  addTurn({ taskId, n, text, uses, model }: JournalTurn, spent: SpentTurn): void {
+    this.#write(() => {
+      const sql = 'INSERT INTO turns (task, n, text, uses, model) VALUES (?, ?, ?, ?, ?)';
+      this.#db.run(sql, taskId, n, bounded(text), JSON.stringify(uses), model);
+      this.#spend(spent);
+    });
+  }
+
+  turns(taskId: string): readonly JournalTurn[] {
+    return this.#db.all('SELECT * FROM turns WHERE task = ? ORDER BY n', taskId).map(turnIn);
+  }
+
+  addStep(step: NewStep): JournalStep {
+    const { taskId, n, turn, useId, server, tool, args, reasoning, key } = step;
+    const atMs = this.#nowMs();
+    const sql = `INSERT INTO steps (task, n, turn, use_id, server, tool, args, reasoning, key, state,
+      judgements, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'proposed', '[]', ?)`;
+    const json = JSON.stringify(args);
+    const values = [taskId, n, turn, useId, server, tool, json, bounded(reasoning), key, atMs];
+    this.#write(() => {
+      this.#db.run(sql, ...values);
+      this.#count('steps', 'agent', atMs);
+    });
+    return { ...step, state: 'proposed', judgements: [], callId: null, result: null, atMs };
+  }
+
+  changeStep({ taskId, n }: Pick<JournalStep, 'taskId' | 'n'>, change: StepChange): void {
+    const { state, judgements, callId, result } = change;
+    const sql = `UPDATE steps SET state = ?, judgements = coalesce(?, judgements),
+      call_id = coalesce(?, call_id), result = coalesce(?, result) WHERE task = ? AND n = ?`;
+    const json = judgements === undefined ? null : JSON.stringify(judgements);
+    const text = result === undefined ? null : bounded(result);
+    this.#write(() => this.#db.run(sql, state, json, callId ?? null, text, taskId, n));
+  }
+
+  steps(taskId: string): readonly JournalStep[] {
+    return this.#db.all('SELECT * FROM steps WHERE task = ? ORDER BY n', taskId).map(stepIn);
+  }
+
+  // Spending.
+
+  spend(spent: SpentTurn): void {
+    this.#write(() => this.#spend(spent));
+  }
+
+  #spend({ purpose, taskId, inputTokens, outputTokens, costMicros, atMs }: SpentTurn): void {
+    const sql = `INSERT INTO spending VALUES (?, ?, 1, ?, ?, ?, 0)
+      ON CONFLICT (day, purpose) DO UPDATE SET turns = turns + 1,
+      input_tokens = input_tokens + excluded.input_tokens,
+      output_tokens = output_tokens + excluded.output_tokens,
+      cost_micros = cost_micros + excluded.cost_micros`;
+    this.#db.run(sql, dayOf(atMs), purpose, inputTokens, outputTokens, costMicros);
+    if (taskId === null) return;
+    this.#db.run('UPDATE tasks SET cost_micros = cost_micros + ? WHERE id = ?', costMicros, taskId);
+  }
+
+  #count(column: 'steps', purpose: Purpose, atMs: number): void {
+    const sql = `INSERT INTO spending VALUES (?, ?, 0, 0, 0, 0, 1)
+      ON CONFLICT (day, purpose) DO UPDATE SET ${column} = ${column} + 1`;
+    this.#db.run(sql, dayOf(atMs), purpose);
+  }
+
+  /** What the day of this moment has cost so far, by purpose. Days are those of UTC. */
+  spendingOn(atMs: number): readonly Spending[] {
+    const sql = 'SELECT * FROM spending WHERE day = ? ORDER BY purpose';
+    return this.#db.all(sql, dayOf(atMs)).map((row) => ({
+      purpose: purposeIn(row),
+      turns: integerCell(row, 'turns'),
+      inputTokens: integerCell(row, 'input_tokens'),
+      outputTokens: integerCell(row, 'output_tokens'),
+      costMicros: integerCell(row, 'cost_micros'),
+      steps: integerCell(row, 'steps'),
+    }));
+  }
+
+  // Schedules and what else lasts.
+
+  addSchedule({ id, when, request, conversationId }: Omit<JournalSchedule, 'lastAtMs'>): void {
+    const sql = 'INSERT INTO schedules VALUES (?, ?, ?, ?, NULL)';
+    this.#write(() => this.#db.run(sql, id, when, bounded(request), conversationId));
+  }
+
+  schedules(): readonly JournalSchedule[] {
+    return this.#db.all(`SELECT * FROM schedules ORDER BY id LIMIT ${LIST_MAX}`).map(scheduleIn);
+  }
+
+  /** Whether there was one. */
+  removeSchedule(id: string): boolean {
+    return this.#write(() => this.#db.run('DELETE FROM schedules WHERE id = ?', id)) > 0;
+  }
+
+  setScheduleRun(id: string, atMs: number): void {
+    this.#write(() => this.#db.run('UPDATE schedules SET last_at = ? WHERE id = ?', atMs, id));
+  }
+
+  value(key: string): string | undefined {
+    const found = this.#db.get('SELECT value FROM kv WHERE key = ?', key)?.['value'];
+    return typeof found === 'string' ? found : undefined;
+  }
+
+  setValue(key: string, value: string): void {
+    const sql = `INSERT INTO kv VALUES (?, ?)
+      ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
+    this.#write(() => this.#db.run(sql, key, value));
+  }
+}
+
+function bounded(text: string): string {
+  return text.length <= TEXT_LENGTH_MAX ? text : `${text.slice(0, TEXT_LENGTH_MAX)}${CUT}`;
+}
+
+function dayOf(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 10);
+}

@@ -1,0 +1,129 @@
+// What Steward has on record of its own work, so that a crash loses nothing and repeats nothing. What
+// was called, and why it was allowed, is in the ledger.
+import type { JsonObject } from '@subluminal/contracts';
+import type { ModelUse, Purpose } from '../models/types.ts';
+
+/** One person on one channel. */
+export interface Conversation {
+  readonly id: string;
+  readonly channel: string;
+  /** The sender, as the channel names it. */
+  readonly person: string;
+  /** Where replies go, as the channel names it. */
+  readonly address: string;
+  /** The run of the ledger that its calls are on record in; null before the first. */
+  readonly runId: string | null;
+  readonly createdAtMs: number;
+}
+
+/** A notice is of Steward itself: why a task ended, an alert. */
+export type MessageRole = 'user' | 'assistant' | 'notice';
+
+export interface JournalMessage {
+  /** Counts up over all conversations. */
+  readonly n: number;
+  readonly conversationId: string;
+  readonly role: MessageRole;
+  readonly text: string;
+  readonly taskId: string | null;
+  readonly atMs: number;
+}
+
+/** A task waits until those before it in its conversation have ended. */
+export type TaskState = 'waiting' | 'running' | 'done' | 'stopped' | 'failed';
+
+export interface JournalTask {
+  readonly id: string;
+  readonly conversationId: string;
+  readonly purpose: Purpose;
+  /** The words of the user, or of the schedule. */
+  readonly request: string;
+  readonly state: TaskState;
+  /** Why it was stopped or failed. */
+  readonly reason: string | null;
+  readonly steps: number;
+  readonly costMicros: number;
+  readonly createdAtMs: number;
+  readonly startedAtMs: number | null;
+  readonly endedAtMs: number | null;
+}
+
+/** What the model said at once: words, and the tools that it wants to use. */
+export interface JournalTurn {
+  readonly taskId: string;
+  readonly n: number;
+  readonly text: string;
+  readonly uses: readonly ModelUse[];
+  readonly model: string;
+}
+
+export type StepState =
+  | 'proposed'
+  | 'judged'
+  | 'sent'
+  | 'forwarded'
+  | 'done'
+  | 'refused'
+  | 'failed'
+  /** It was forwarded, and a crash came before its answer: nobody knows whether it happened. */
+  | 'unknown';
+
+/** One proposal of the model, and what became of it. */
+export interface JournalStep {
+  readonly taskId: string;
+  /** Of the turn that proposed it. */
+  readonly turn: number;
+  /** Counts up in its task. */
+  readonly n: number;
+  readonly useId: string;
+  readonly server: string;
+  readonly tool: string;
+  readonly args: JsonObject;
+  readonly reasoning: string;
+  /** The same when the step is tried again. */
+  readonly key: string;
+  readonly state: StepState;
+  readonly judgements: readonly JsonObject[];
+  /** The call of the ledger; null before its decision. */
+  readonly callId: string | null;
+  /** What the model is told; null until the step has ended. */
+  readonly result: string | null;
+  readonly atMs: number;
+}
+
+export interface Spending {
+  readonly purpose: Purpose;
+  readonly turns: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly costMicros: number;
+  /** Proposals of the model. */
+  readonly steps: number;
+}
+
+/** A turn's use of a model, whether it belongs to a task or not. */
+export interface SpentTurn {
+  readonly purpose: Purpose;
+  readonly taskId: string | null;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly costMicros: number;
+  readonly atMs: number;
+}
+
+export interface StepChange {
+  readonly state: StepState;
+  readonly judgements?: readonly JsonObject[];
+  readonly callId?: string;
+  readonly result?: string;
+}
+
+export interface JournalSchedule {
+  readonly id: string;
+  /** A pattern of cron, or a moment in ISO 8601 for what happens once. */
+  readonly when: string;
+  readonly request: string;
+  /** Who asked for it: the answer goes there. */
+  readonly conversationId: string | null;
+  readonly lastAtMs: number | null;
+}
