@@ -368,6 +368,7 @@ export {
   isObject,
   isUuid,
   parseAs,
+  parserFor,
 } from './shape/check.ts';
 export { withDefaults } from './shape/defaults.ts';
 export { PACK_VERSION } from './shape/formats.ts';

@@ -131,7 +131,7 @@ interface InferByKind<S> {
 type InferPlain<S extends PlainShape> = InferByKind<S>[S['kind']];
 type InferCases<C extends Cases> = { [K in keyof C]: InferFields<C[K]['fields']> }[keyof C];
 
-type InferFields<F extends Fields> = Simplify<
+export type InferFields<F extends Fields> = Simplify<
   { readonly [K in RequiredKeys<F>]: Infer<F[K]['shape']> } & {
     readonly [K in Exclude<keyof F, RequiredKeys<F>>]?: Infer<F[K]['shape']>;
   }

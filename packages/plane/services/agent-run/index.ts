@@ -1,0 +1,17 @@
+export {
+  type OwnAnnotations,
+  type OwnAnswer,
+  type OwnServer,
+  type OwnTool,
+  ownTool,
+  type ToolUseContext,
+} from './own-tool.ts';
+export type {
+  AgentCall,
+  AgentOutcome,
+  AgentRun,
+  AgentTool,
+  CallAbout,
+  Judgement,
+  PastAnswer,
+} from './types.ts';

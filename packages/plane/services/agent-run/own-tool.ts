@@ -1,0 +1,82 @@
+// Tools that live in this process. Agents see them as those of any MCP server.
+import {
+  type JsonObject,
+  type Mismatch,
+  type ObjectShape,
+  parserFor,
+  shapeSchema,
+  withDefaults,
+} from '@subluminal/contracts';
+import type { Fields, InferFields } from '@subluminal/contracts/shape';
+
+export interface OwnServer {
+  readonly name: string;
+  readonly instructions?: string;
+  readonly tools: readonly OwnTool[];
+  close?(): Promise<void>;
+}
+
+export interface OwnTool {
+  readonly name: string;
+  readonly description: string;
+  /** A JSON Schema of type object. A tool that is not made by `ownTool` checks its arguments itself. */
+  readonly inputSchema: JsonObject;
+  readonly annotations?: OwnAnnotations;
+  call(args: JsonObject, use: ToolUseContext): Promise<OwnAnswer>;
+}
+
+export interface OwnAnnotations {
+  readonly readOnlyHint?: boolean;
+  readonly destructiveHint?: boolean;
+  readonly idempotentHint?: boolean;
+  readonly openWorldHint?: boolean;
+}
+
+export interface ToolUseContext {
+  /** The same for a step that is tried again after a crash: a tool that acts uses it as its idempotency key. */
+  readonly key: string;
+  readonly signal: AbortSignal;
+}
+
+export interface OwnAnswer {
+  readonly text: string;
+  readonly structured?: JsonObject;
+  readonly isError?: boolean;
+}
+
+export interface OwnToolDefinition<F extends Fields> {
+  readonly name: string;
+  readonly description: string;
+  /** Of `@subluminal/contracts/shape`. Closed, so that a misspelt argument is heard of. */
+  readonly input: ObjectShape<F>;
+  readonly annotations?: OwnAnnotations;
+  call(args: InferFields<F>, use: ToolUseContext): Promise<OwnAnswer>;
+}
+
+const PROBLEMS_MAX = 5;
+
+/** A tool whose schema and whose arguments come from one shape. */
+export function ownTool<F extends Fields>(definition: OwnToolDefinition<F>): OwnTool {
+  const { name, description, input, annotations } = definition;
+  const parse = parserFor<InferFields<F>>(input);
+  return {
+    name,
+    description,
+    inputSchema: shapeSchema(input),
+    ...(annotations !== undefined && { annotations }),
+    call: async (args, use) => {
+      const read = parse(withDefaults(input, args));
+      if (!read.ok) return { text: problemsIn(read.mismatches), isError: true };
+      return definition.call(read.value, use);
+    },
+  };
+}
+
+function problemsIn(mismatches: readonly Mismatch[]): string {
+  const lines = mismatches.slice(0, PROBLEMS_MAX).map(({ path, problem, expected, got }) => {
+    const at = path.join('.') || 'the arguments';
+    if (problem === 'unknown') return `${at}: there is no such argument.`;
+    return `${at}: expected ${expected}, got ${got}.`;
+  });
+  return `The arguments do not fit.\n${lines.join('\n')}`;
+}
