@@ -49,6 +49,7 @@ export default defineConfig({
     maxWorkers: 3,
     isolate: false,
     sequence: { sequencer: LongestFirst },
+    globalSetup: './tools/test-folder.ts',
     testTimeout: 60_000,
     // A machine that does much else is slow, and what is awaited comes all the same.
     expect: { poll: { timeout: 30_000 } },

@@ -11,6 +11,7 @@ export default defineConfig({
     isolate: false,
     // They run beside other checks on a shared machine, and a client that waits too long gives up.
     retry: 1,
+    globalSetup: './tools/test-folder.ts',
     testTimeout: 180_000,
     hookTimeout: 60_000,
   },
