@@ -3,6 +3,7 @@ import { CONTENT_SECTION } from './bundle-content.ts';
 import { APPROVAL, duration, names } from './bundle-parts.ts';
 import { TAINT_SECTION } from './bundle-taint.ts';
 import { HINT_KIND, MODE, SEVERITY } from './decision/decision.ts';
+import { HOURS } from './shape/hours.ts';
 import {
   array,
   boolean,
@@ -88,6 +89,8 @@ const TIME_MATCH = closed({
     array(integer({ min: 0, max: 23 }), { itemsMin: 1, itemsMax: 24 }),
     'The hours of the day in UTC.',
   ),
+  hours: optional(HOURS, 'Since 0.2.0: within this window.'),
+  not_hours: optional(HOURS, 'Since 0.2.0: outside of this window.'),
 });
 
 export const MATCH = closed({

@@ -373,6 +373,7 @@ export {
 export { withDefaults } from './shape/defaults.ts';
 export { PACK_VERSION } from './shape/formats.ts';
 export type { HoursFields } from './shape/hours.ts';
+export { HOURS } from './shape/hours.ts';
 export { shapeSchema } from './shape/json-schema.ts';
 export type { Infer, JsonObject, JsonValue, ObjectShape, Shape } from './shape/shape.ts';
 export type { SnapshotDocument, SnapshotFile } from './snapshot.ts';

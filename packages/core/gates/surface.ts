@@ -23,7 +23,7 @@ import {
   SURFACE_REASONS,
 } from '../surface/index.ts';
 import { paramRules, toolRule, twinsOf } from '../surface/manifest/lookup.ts';
-import { inWords } from '../surface/manifest/quantities.ts';
+import { inWords } from '../text/quantities.ts';
 import { visible } from '../text/visible.ts';
 import type { Memory } from './guard-memory.ts';
 import { isKnownMethod } from './methods.ts';

@@ -1,6 +1,6 @@
 // The circuit breaker of a server, driven by its own calls: too many failures pause it, and after a
 // pause one call at a time tries whether it is well again.
-import { inWords } from './manifest/quantities.ts';
+import { inWords } from '../text/quantities.ts';
 import type { BreakerSettings } from './manifest/types.ts';
 
 export interface CircuitState {

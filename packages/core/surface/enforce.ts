@@ -1,6 +1,7 @@
 // The first gate of a call: is the tool shown, are its parameters in bounds, is it time for it?
 // The same limits that the list was rewritten by, once more: a call need not come from the list.
 import type { JsonObject } from '@subluminal/contracts';
+import { hoursInWords, inWords, untilOpenMs } from '../text/quantities.ts';
 import { visible } from '../text/visible.ts';
 import {
   isShown,
@@ -10,7 +11,6 @@ import {
   toolRule,
   twinsOf,
 } from './manifest/lookup.ts';
-import { hoursInWords, inWords, untilOpenMs } from './manifest/quantities.ts';
 import { SURFACE_REASONS, type SurfaceReason } from './manifest/reasons.ts';
 import type { Tier } from './manifest/shape.ts';
 import type { Confirmation, Manifest } from './manifest/types.ts';

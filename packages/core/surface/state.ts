@@ -1,6 +1,6 @@
 // What the limits of a manifest remember: an immutable value, given to `enforceCall` and returned
 // anew. Its size is that of the manifest, whatever names are called.
-import { inWords, type Rate } from './manifest/quantities.ts';
+import { inWords, type Rate } from '../text/quantities.ts';
 import type { Limits, Manifest } from './manifest/types.ts';
 
 interface Counter {

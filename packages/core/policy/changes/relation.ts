@@ -1,5 +1,12 @@
 // How two conditions relate: which of them lets more calls match.
-import { isJsonObject, type JsonObject, type JsonValue } from '@subluminal/contracts';
+import {
+  HOURS,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseAs,
+} from '@subluminal/contracts';
+import { readHours, untilOpenMs } from '../../text/quantities.ts';
 import { own } from '../match/match.ts';
 import { coversNames, isSubset, type NameSet, namesIn } from '../match/names.ts';
 
@@ -90,6 +97,28 @@ export function range(before: Value, after: Value): Relation {
     end(wide, 'min', -Infinity) <= end(narrow, 'min', -Infinity) &&
     end(wide, 'max', Infinity) >= end(narrow, 'max', Infinity);
   return related(covers, before, after);
+}
+
+/** Two windows of the day; a missing one is always open. */
+export function hoursRelation(before: Value, after: Value): Relation {
+  return absent(before, after) ?? relatedSets(openMinutes(before), openMinutes(after));
+}
+
+/** Two windows that a call must be outside of: the longer it is, the narrower. */
+export function outsideHours(before: Value, after: Value): Relation {
+  return absent(before, after) ?? relatedSets(openMinutes(after), openMinutes(before));
+}
+
+const MINUTE_MS = 60_000;
+const WEEK_MINUTES = 7 * 24 * 60;
+
+/** The minutes of a week in which a window is open; a text that is no window opens never. */
+function openMinutes(value: Value): ReadonlySet<number> {
+  const parsed = parseAs(HOURS, value);
+  const hours = parsed.ok ? readHours(parsed.value) : 'from';
+  if (typeof hours === 'string') return new Set();
+  const minutes = Array.from({ length: WEEK_MINUTES }, (_, minute) => minute);
+  return new Set(minutes.filter((minute) => untilOpenMs(hours, minute * MINUTE_MS) === 0));
 }
 
 /** Two long lists of names that share nothing are called different without comparing all with all. */

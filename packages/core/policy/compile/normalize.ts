@@ -10,6 +10,7 @@ import {
   type FullTaintSection,
   fullContent,
   fullTaint,
+  type HoursFields,
   type Match,
   type NameMatch,
   type Rule,
@@ -51,7 +52,8 @@ function normalizeRule(rule: Rule): Rule {
 
 function normalizeMatch(match: Match): Match {
   const { subjects = [], ...rest } = match;
-  const { server_name, tool_name, provider, model, risk_class, args, any_arg, command } = rest;
+  const { server_name, tool_name, provider, model, risk_class, args, any_arg, command, time } =
+    rest;
   const isDefault = subjects.every((subject) => subject === 'tool');
   return {
     ...rest,
@@ -65,6 +67,7 @@ function normalizeMatch(match: Match): Match {
       args: args && normalizeArgs(args),
       any_arg: any_arg && { ...normalizeNames(any_arg), ...normalizePaths(any_arg) },
       command: command && normalizeCommand(command),
+      time: time && normalizeTime(time),
     }),
   };
 }
@@ -97,6 +100,21 @@ function normalizeCommand(command: CommandMatch): CommandMatch {
       not_args_under: not_args_under && sortedUnique(not_args_under),
     }),
   };
+}
+
+function normalizeTime(time: NonNullable<Match['time']>): NonNullable<Match['time']> {
+  const { hours, not_hours } = time;
+  return {
+    ...time,
+    ...definedFields({
+      hours: hours && normalizeHours(hours),
+      not_hours: not_hours && normalizeHours(not_hours),
+    }),
+  };
+}
+
+function normalizeHours({ from, to, days, utc_offset }: HoursFields): HoursFields {
+  return { from, to, ...definedFields({ days: days && sortedUnique(days), utc_offset }) };
 }
 
 function normalizePaths(match: AnyArgMatch): Pick<AnyArgMatch, PathField> {

@@ -140,6 +140,9 @@ describe('the effect of a rule', () => {
 const glob = (...names: string[]) => ({ tool_name: { glob: names } });
 const args = (parts: Match['args']): Match => ({ ...(parts && { args: parts }) });
 
+const DAYTIME = { from: '09:00', to: '18:00' };
+const MORNING = { from: '09:00', to: '12:00', utc_offset: 'UTC' };
+
 const NARROWED: readonly [string, Match, Match][] = [
   ['a list of tools where all were meant', {}, glob('a')],
   ['a glob less', glob('a', 'b'), glob('a')],
@@ -162,6 +165,13 @@ const NARROWED: readonly [string, Match, Match][] = [
     args({ numeric_range: { a: { min: 0, max: 9 } } }),
   ],
   ['an hour less', { time: { utc_hours: [1, 2] } }, { time: { utc_hours: [2] } }],
+  ['a shorter window', { time: { hours: DAYTIME } }, { time: { hours: MORNING } }],
+  [
+    'the same hours on fewer days',
+    { time: { hours: DAYTIME } },
+    { time: { hours: { ...DAYTIME, days: ['mon'] } } },
+  ],
+  ['a longer window left out', { time: { not_hours: MORNING } }, { time: { not_hours: DAYTIME } }],
 ];
 const DIFFERENT: readonly [string, Match, Match][] = [
   ['another glob', glob('a'), glob('b')],

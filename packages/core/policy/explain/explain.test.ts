@@ -95,6 +95,16 @@ describe('explain', () => {
       {},
     ],
     ['the hour is 12 UTC, none of 1, 2', deny('r', { time: { utc_hours: [1, 2] } }), {}],
+    [
+      'the time is not from 14:00 to 16:00 (UTC)',
+      deny('r', { time: { hours: { from: '14:00', to: '16:00' } } }),
+      {},
+    ],
+    [
+      'the time is from 09:00 to 16:00 (-02:00)',
+      deny('r', { time: { not_hours: { from: '09:00', to: '16:00', utc_offset: '-02:00' } } }),
+      {},
+    ],
     ['args.path is missing', deny('r', { args: { has_keys: ['path'] } }), {}],
     ['args.a is 2, not 1', deny('r', { args: { key_equals: { a: 1 } } }), { args: { a: 2 } }],
     [

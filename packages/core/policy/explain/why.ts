@@ -8,9 +8,10 @@ import {
   type Rule,
   type Selectors,
 } from '@subluminal/contracts';
+import { hoursInWords, untilOpenMs } from '../../text/quantities.ts';
 import { visible } from '../../text/visible.ts';
 import { settled } from '../match/certainty.ts';
-import { type Engines, type MatchInput, own, textTests } from '../match/match.ts';
+import { type Engines, type MatchInput, own, textTests, windowOf } from '../match/match.ts';
 import type { Call, Identity } from '../model/call.ts';
 import type { RuleSubject } from '../model/subjects.ts';
 import { ruleRole } from '../rules/index.ts';
@@ -59,7 +60,7 @@ export function mismatchOf(rule: Rule, seen: RuleView): Mismatch {
     provider: () => nameMismatch('provider', match.provider, seen),
     model: () => nameMismatch('model', match.model, seen),
     risk_class: () => classMismatch(match.risk_class, seen.riskClass),
-    time: () => hourMismatch(match.time?.utc_hours, seen.nowMs),
+    time: () => timeMismatch(match.time ?? {}, seen.nowMs),
     args: () => args && (argsMismatch(match.args ?? {}, seen) ?? judgedMismatch(rule, args, seen)),
   };
   for (const part of MATCH_PARTS) {
@@ -141,6 +142,21 @@ function classMismatch(
 ): string | undefined {
   if (wanted === undefined || wanted.some((name) => actual.includes(name))) return undefined;
   return `risk_class has none of ${listed(wanted)}; the call has ${listed(actual)}`;
+}
+
+function timeMismatch(
+  { utc_hours, hours, not_hours }: NonNullable<Rule['match']['time']>,
+  nowMs: number,
+): string | undefined {
+  const within = hours && windowOf(hours);
+  const outside = not_hours && windowOf(not_hours);
+  if (within !== undefined && untilOpenMs(within, nowMs) > 0) {
+    return `the time is not ${hoursInWords(within)}`;
+  }
+  if (outside !== undefined && untilOpenMs(outside, nowMs) === 0) {
+    return `the time is ${hoursInWords(outside)}`;
+  }
+  return hourMismatch(utc_hours, nowMs);
 }
 
 function hourMismatch(hours: readonly number[] | undefined, nowMs: number): string | undefined {

@@ -38,6 +38,11 @@ test.each<[string, Match, Match]>([
   ['a glob with its star in the middle, a name', tool('a*b'), tool('axb')],
   ['a regex, the same', regex('^a$', 'b'), regex('b')],
   ['more classes, fewer', { risk_class: ['a', 'b'] }, { risk_class: ['a'] }],
+  [
+    'the same window, spelled in another way',
+    { time: { hours: { from: '09:00', to: '18:00' } } },
+    { time: { hours: { from: '09:00', to: '18:00', utc_offset: 'Z' } } },
+  ],
   ['more hours, fewer', { time: { utc_hours: [1, 2] } }, { time: { utc_hours: [2] } }],
   [
     'fewer parts of a command, more',
@@ -62,6 +67,12 @@ test.each<[string, Match, Match]>([
   ['a regex for the empty name, anything', regex('^$'), {}],
   ['another regex', regex('^a'), regex('^ab')],
   ['a class, none', { risk_class: ['a'] }, {}],
+  [
+    'a window, another one',
+    { time: { hours: { from: '09:00', to: '18:00' } } },
+    { time: { hours: { from: '09:00', to: '19:00' } } },
+  ],
+  ['a window, the day', { time: { not_hours: { from: '09:00', to: '18:00' } } }, {}],
   ['an hour, the day', { time: { utc_hours: [1] } }, {}],
   ['a predicate, none', { args: { key_equals: { x: 1 } } }, { args: { has_keys: ['x'] } }],
   ['another value', { args: { key_equals: { x: 1 } } }, { args: { key_equals: { x: 2 } } }],

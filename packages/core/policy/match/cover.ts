@@ -1,6 +1,7 @@
 // Whether one rule matches every call that another matches. Only certainty counts: a "no" may be a
 // "yes" that would take a theorem prover to see.
 import type { Match, Rule } from '@subluminal/contracts';
+import { windowOf } from './match.ts';
 import { coversNames, isSubset, type NameSet, namePatterns, namesIn } from './names.ts';
 import { PATH_FIELDS } from './path-patterns.ts';
 
@@ -37,7 +38,7 @@ export function scopeOf({ match, when, kind }: ScopedRule): RuleScope {
 }
 
 function predicatesOf(
-  { args, any_arg, command }: Match,
+  { args, any_arg, command, time }: Match,
   kind: Rule['kind'] | undefined,
 ): ReadonlyMap<string, string> {
   const predicates = new Map<string, string>();
@@ -48,6 +49,10 @@ function predicatesOf(
     }
   }
   if (any_arg !== undefined) predicates.set('any_arg', JSON.stringify(any_arg));
+  for (const field of ['hours', 'not_hours'] as const) {
+    const window = time?.[field];
+    if (window !== undefined) predicates.set(field, JSON.stringify(windowOf(window)));
+  }
   for (const [field, wanted] of Object.entries(command ?? {})) {
     // An allow needs all of a command to match, a deny one part of it.
     predicates.set(`command ${kind} ${field}`, JSON.stringify(wanted));

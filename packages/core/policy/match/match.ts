@@ -2,6 +2,7 @@
 import {
   type ArgsMatch,
   type Bundle,
+  type HoursFields,
   isJsonObject,
   type JsonObject,
   type JsonValue,
@@ -15,6 +16,7 @@ import type { RegexResult } from '../../patterns/regex.ts';
 import { regexSource } from '../../patterns/regex-size.ts';
 import type { ProjectPaths } from '../../ports.ts';
 import type { CommandOutline } from '../../shell/index.ts';
+import { type Hours, readHours, untilOpenMs } from '../../text/quantities.ts';
 import type { Call, Identity } from '../model/call.ts';
 import type { RuleRole } from '../model/rule-role.ts';
 import type { RuleSubject } from '../model/subjects.ts';
@@ -85,15 +87,15 @@ export function textTests(
 function callTest(rule: Rule, role: RuleRole, engines: Engines): CompiledMatch['call'] {
   const { match } = rule;
   const classes = match.risk_class;
-  const hours = match.time?.utc_hours;
+  const isTime = match.time === undefined ? undefined : timeTest(match.time);
   const predicates = match.args === undefined ? [] : argsPredicates(match.args);
   const judge = argsJudge(match, engines);
   const when = rule.when === undefined ? undefined : valid(engines.when(rule.when), rule.when);
   const needsArgs = predicates.length > 0 || judge !== undefined || when?.needsArgs === true;
-  if (!classes && !hours && !needsArgs && !when) return undefined;
+  if (!classes && !isTime && !needsArgs && !when) return undefined;
   return (input) => {
     if (classes && !classes.some((name) => input.riskSet.has(name))) return 'no';
-    if (hours && !hours.includes(utcHour(input.nowMs))) return 'no';
+    if (isTime?.(input.nowMs) === false) return 'no';
     if (needsArgs) {
       // Looked at only where it matters: a call parses its arguments on first use.
       const { args } = input.call;
@@ -111,6 +113,26 @@ function conditionResult(test: WhenTest, input: MatchInput): MatchResult {
   const result = test(input.when());
   if (typeof result !== 'boolean') return result;
   return result ? 'yes' : 'no';
+}
+
+function timeTest({
+  utc_hours,
+  hours,
+  not_hours,
+}: NonNullable<Match['time']>): (nowMs: number) => boolean {
+  const within = hours && windowOf(hours);
+  const outside = not_hours && windowOf(not_hours);
+  return (nowMs) =>
+    (utc_hours === undefined || utc_hours.includes(utcHour(nowMs))) &&
+    (within === undefined || untilOpenMs(within, nowMs) === 0) &&
+    (outside === undefined || untilOpenMs(outside, nowMs) > 0);
+}
+
+/** A window that the reader has found valid. */
+export function windowOf(fields: HoursFields): Hours {
+  const hours = readHours(fields);
+  if (typeof hours === 'string') throw new Error(`an invalid window of hours: ${hours}`);
+  return hours;
 }
 
 function utcHour(nowMs: number): number {

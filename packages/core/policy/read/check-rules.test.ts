@@ -33,6 +33,28 @@ test('rule ids that differ in case are different', () => {
   ).toEqual([]);
 });
 
+test.each([
+  [
+    '{ hours: { from: "9:00", to: "18:00" } }',
+    '«"9:00", t» rules[0].match.time.hours.from',
+    'from',
+  ],
+  [
+    '{ not_hours: { from: "09:00", to: "09:00" } }',
+    '«"09:00" }» rules[0].match.time.not_hours.to',
+    'to',
+  ],
+  [
+    '{ hours: { from: "09:00", to: "18:00", utc_offset: CET } }',
+    '«CET } }» rules[0].match.time.hours.utc_offset',
+    'utc_offset',
+  ],
+])('the parser refuses the window %s', (time, place, field) => {
+  const text = bundleText(sampleRule('deny', { match: `{ time: ${time} }` }));
+  const [found = ''] = problems(text);
+  expect(found).toContain(`${place}: \`${field}\` is no time of this form`);
+});
+
 const RATE = 'scope: run, capacity: 5, refill_tokens: 1, refill_period_ms: 1000';
 
 test.each([

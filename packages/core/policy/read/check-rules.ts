@@ -2,6 +2,7 @@
 // contradict each other.
 import { isObject, type Rule } from '@subluminal/contracts';
 import { conflictFinding, type Finding, missingFinding, type Path } from '../../source/problem.ts';
+import { HOURS_FAULTS, readHours } from '../../text/quantities.ts';
 import { quote } from '../../text/visible.ts';
 import { isForTurns } from '../model/subjects.ts';
 import { effectSection } from '../rule-kind/rule-kind.ts';
@@ -21,6 +22,7 @@ const CHECKS: readonly RuleCheck[] = [
   commandFields,
   commandCondition,
   rangeOrder,
+  hoursForm,
   hintTwice,
   (rule, path) => ruleKind(rule.kind).check?.(rule, path) ?? [],
 ];
@@ -158,6 +160,18 @@ function rangesIn(
     if (min === undefined || max === undefined || min <= max) return [];
     const message = `\`min\` ${min} is greater than \`max\` ${max}`;
     return [conflictFinding([...at, 'min'], message, 'Swap the two.')];
+  });
+}
+
+function hoursForm({ match: { time = {} } }: Rule, path: Path): readonly Finding[] {
+  return (['hours', 'not_hours'] as const).flatMap((field): Finding[] => {
+    const window = time[field];
+    const wrong = window === undefined ? undefined : readHours(window);
+    if (typeof wrong !== 'string') return [];
+    const { message, fix } = HOURS_FAULTS[wrong];
+    return [
+      { code: 'SUB_BUNDLE_VALUE', path: [...path, 'match', 'time', field, wrong], message, fix },
+    ];
   });
 }
 

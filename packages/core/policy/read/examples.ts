@@ -17,6 +17,8 @@ const EXAMPLES: Examples = {
   enabled: 'true',
   match: '{ tool_name: { glob: ["shell_*"] } }',
   severity: 'warn',
+  from: '"09:00"',
+  to: '"18:00"',
   wait: 'hold',
   trust: 'untrusted',
   adds: '[private_data]',

@@ -2,10 +2,16 @@
 import type { NameTest } from '../../patterns/glob.ts';
 import type { RegexResult } from '../../patterns/regex.ts';
 import type { Path } from '../../source/problem.ts';
+import {
+  HOURS_FAULTS,
+  type Rate,
+  readDuration,
+  readHours,
+  readRate,
+} from '../../text/quantities.ts';
 import { quote } from '../../text/visible.ts';
 import { readName } from '../names/name-patterns.ts';
 import type { ManifestFinding } from './explain.ts';
-import { type Rate, readDuration, readHours, readRate } from './quantities.ts';
 import type { LimitFields, Tier, ToolEntry } from './shape.ts';
 import type {
   AllowEntry,
@@ -72,11 +78,8 @@ function limitsAt(building: Building, fields: LimitFields, path: Path): Limits {
   const { rate_limit, cooldown } = fields;
   const hours = fields.hours === undefined ? undefined : readHours(fields.hours);
   if (typeof hours === 'string') {
-    const fix =
-      hours === 'utc_offset'
-        ? 'Write it like `"+02:00"`, at most 14 hours.'
-        : 'Write it like `"09:00"`; the end must differ from the start.';
-    building.wrong([...path, 'hours', hours], `\`${hours}\` is no time of this form`, fix);
+    const { message, fix } = HOURS_FAULTS[hours];
+    building.wrong([...path, 'hours', hours], message, fix);
   }
   return {
     rate: rateAt(building, rate_limit, [...path, 'rate_limit']),

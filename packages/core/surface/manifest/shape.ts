@@ -108,5 +108,4 @@ type TierRules = NonNullable<NonNullable<ManifestDocument['tiers']>[Tier]>;
 export type LimitFields = NonNullable<TierRules['constraints']>;
 type RewriteFields = NonNullable<ManifestDocument['schema_rewrites']>[string];
 export type Constraint = NonNullable<RewriteFields['constrain_params']>[string];
-export type HoursFields = NonNullable<ToolEntry['hours']>;
 export type BreakerFields = NonNullable<ManifestDocument['circuit_breaker']>;

@@ -1,7 +1,7 @@
 // A manifest as compiled: ready to filter lists and to decide calls.
 import type { NameTest } from '../../patterns/glob.ts';
+import type { Hours, Rate } from '../../text/quantities.ts';
 import type { ParamPattern } from '../names/param-paths.ts';
-import type { Hours, Rate } from './quantities.ts';
 import type { BreakerFields, ManifestDocument, Tier } from './shape.ts';
 
 export interface Limits {

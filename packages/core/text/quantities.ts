@@ -1,5 +1,5 @@
 // Rates, durations and times of day as people write them: `30/minute`, `15m`, `09:00`.
-import type { HoursFields } from './shape.ts';
+import type { HoursFields } from '@subluminal/contracts';
 
 /** A token bucket: as many calls at once, and as many again over each period. */
 export interface Rate {
@@ -65,8 +65,23 @@ function readOffset(written: string): number | undefined {
   return written.startsWith('-') ? 0 - size : size;
 }
 
+type WrongHours = Exclude<keyof HoursFields, 'days'>;
+
+const NO_CLOCK = 'Write it like `"09:00"`; the end must differ from the start.';
+/** What to say about a field of a window that is wrong. */
+export const HOURS_FAULTS: {
+  readonly [F in WrongHours]: { readonly message: string; readonly fix: string };
+} = {
+  from: { message: '`from` is no time of this form', fix: NO_CLOCK },
+  to: { message: '`to` is no time of this form', fix: NO_CLOCK },
+  utc_offset: {
+    message: '`utc_offset` is no time of this form',
+    fix: 'Write it like `"+02:00"`, at most 14 hours.',
+  },
+};
+
 /** The window, or the name of the field that is wrong. */
-export function readHours(fields: HoursFields): Hours | keyof HoursFields {
+export function readHours(fields: HoursFields): Hours | WrongHours {
   const fromMinute = readMinute(fields.from);
   const toMinute = readMinute(fields.to);
   const offsetMinutes = readOffset(fields.utc_offset ?? 'Z');
