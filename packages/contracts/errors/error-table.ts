@@ -206,6 +206,9 @@ const ERRORS = {
   SUB_STORE_NEWER: "The gateway's database was made by a newer version.",
   SUB_STORE_UNUSABLE: "The gateway's database cannot be used.",
   // Steward.
+  SUB_CHANGE_UNKNOWN: 'There is no such proposed change.',
+  SUB_CHANGE_REFUSED: 'A change of files cannot be proposed.',
+  SUB_CHANGE_CONFLICT: 'A proposed change is not what it was, or was decided already.',
   SUB_STEWARD_JOURNAL: 'The journal of Steward cannot be used.',
   SUB_STEWARD_START: 'Steward does not start.',
   SUB_STEWARD_AWAY: 'Steward does not run.',
@@ -288,6 +291,9 @@ const FIXES: { readonly [C in SubCode]?: string } = {
     'Update Subluminal on this machine, or restore the backup from before the upgrade.',
   SUB_STORE_UNUSABLE:
     'Name another file or database, or restore a backup; the message says what is wrong.',
+  SUB_CHANGE_UNKNOWN: 'List the changes, and give the id of one of them.',
+  SUB_CHANGE_REFUSED: 'Propose something else, or ask the user.',
+  SUB_CHANGE_CONFLICT: 'Look at the change again; reject it, and have it proposed again.',
   SUB_STEWARD_JOURNAL:
     'Check the disk and the permissions of the file; move it away to start with an empty one.',
   SUB_STEWARD_START: 'Run `sub steward start --foreground` to see more.',

@@ -21,6 +21,8 @@ export { monotonicClock } from './monotonic-clock.ts';
 export { createOutput, openForAppending, refuseLink, replaceOutput } from './output-file.ts';
 export type { Located } from './path-identity.ts';
 export { IS_CASELESS_DISK, PathLookup } from './path-identity.ts';
+export type { PinnedFolder } from './pinned-folder.ts';
+export { pinFolder } from './pinned-folder.ts';
 export {
   createPrivateFile,
   draftTarget,

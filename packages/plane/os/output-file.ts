@@ -22,7 +22,7 @@ interface ReplaceOptions {
 /** Replaces a file in one step: readers see the old content or the new, never a part of it. */
 export async function replaceOutput(
   path: string,
-  text: string,
+  text: string | Uint8Array,
   { mode = PUBLIC_MODE }: ReplaceOptions = {},
 ): Promise<void> {
   const known = checkedStats(path);
@@ -90,7 +90,7 @@ function noFollow(path: string): number {
 }
 
 /** Pipes and devices cannot be replaced. */
-async function writeInto(path: string, text: string): Promise<void> {
+async function writeInto(path: string, text: string | Uint8Array): Promise<void> {
   const handle = await open(path, constants.O_WRONLY | noFollow(path));
   await withFile(handle, () => handle.writeFile(text));
 }

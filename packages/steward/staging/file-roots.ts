@@ -1,0 +1,44 @@
+// Which files the agent may see at all: those in the folders that the user gave it. What a path leads to counts, not
+// what it looks like.
+import { isAbsolute, join, relative, sep } from 'node:path';
+import { quote } from '@subluminal/core/visible';
+import { type Located, PathLookup, realPath } from '@subluminal/plane/os';
+
+export interface FileRootsOptions {
+  /** The first is the workspace, where relative paths start. */
+  readonly folders: readonly [string, ...string[]];
+  /** Folders in them that stay closed: our own state and configuration. */
+  readonly closed?: readonly string[];
+}
+
+export interface FileRoots {
+  /** Their true paths. */
+  readonly folders: readonly [string, ...string[]];
+  /** Where a path leads when all links are followed; a text says why it may not be used. */
+  locate(path: string): Located | string;
+  /** Whether a true path is in a folder of the user's, and in none that is closed. */
+  isOpen(path: string): boolean;
+}
+
+export function fileRoots({ folders, closed = [] }: FileRootsOptions): FileRoots {
+  const [workspace, ...others] = folders;
+  const roots: [string, ...string[]] = [realPath(workspace), ...others.map(realPath)];
+  // What is not there yet may be made later.
+  const isClosed = (path: string): boolean =>
+    closed.some((folder) => isInside(realPath(folder), path));
+  const isOpen = (path: string): boolean =>
+    roots.some((root) => isInside(root, path)) && !isClosed(path);
+  const locate = (path: string): Located | string => {
+    const found = new PathLookup().locate(isAbsolute(path) ? path : join(roots[0], path));
+    if (found === undefined) return `${quote(path)} is no path of a file.`;
+    if (isOpen(found.path)) return found;
+    const where = roots.map((root) => quote(root)).join(', ');
+    return `${quote(path)} is not in a folder that is open to you: ${where}.`;
+  };
+  return { folders: roots, locate, isOpen };
+}
+
+function isInside(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way === '' || !(way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way));
+}
