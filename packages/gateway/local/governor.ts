@@ -30,7 +30,6 @@ import { type RunningHub, TURN_METHOD } from '@subluminal/plane/hub';
 import { refuse } from '../turns/refuse.ts';
 import { clientSession, requestFacts, usedTokens } from '../turns/turn-facts.ts';
 import type {
-  Attempt,
   GovernedTurn,
   TurnGovernor,
   TurnOutcome,
@@ -52,14 +51,7 @@ import type { People } from './people.ts';
 import type { RecordedTurn, TurnRecorder } from './record-turns.ts';
 import type { ScannedRequest } from './scan-request.ts';
 import type { TurnPolicy } from './turn-policy.ts';
-import {
-  ownEndpoint,
-  ownProvider,
-  providerOf,
-  routeOf,
-  type Upstreams,
-  upstreamUrl,
-} from './upstreams.ts';
+import { COST_HEADER, type TurnTarget } from './upstreams.ts';
 
 export interface LocalGovernorOptions {
   readonly producer: Producer;
@@ -69,13 +61,11 @@ export interface LocalGovernorOptions {
   readonly recorder: TurnRecorder;
   readonly people: People;
   readonly prices: PriceBook;
-  readonly upstreams: Upstreams;
 }
 
 /** Most answers are far shorter than a client allows; a reservation for all of it would stop a run too early. */
 const RESERVED_OUTPUT_MAX = 8_192;
 const ROUNDS_MAX = 16;
-const TIMEOUT_MS = 600_000;
 const NO_HEADERS = {};
 
 /** One turn on its way through the decision. */
@@ -85,7 +75,7 @@ interface OpenTurn {
   readonly call: Call;
   readonly callId: string;
   readonly provider: ProviderName;
-  readonly url: string;
+  readonly target: TurnTarget;
   readonly recorded: RecordedTurn;
   readonly scanned: ScannedRequest;
   readonly query: GrantQuery;
@@ -97,7 +87,7 @@ interface ApprovedRules {
   readonly answered: readonly string[];
 }
 
-export class LocalGovernor implements TurnGovernor {
+export class LocalGovernor {
   readonly #options: LocalGovernorOptions;
   readonly #identity: ReturnType<typeof identityOf>;
   readonly #nextId = callIds();
@@ -107,13 +97,14 @@ export class LocalGovernor implements TurnGovernor {
     this.#identity = identityOf(options.producer);
   }
 
-  begin(request: TurnRequest): Promise<TurnPlan> {
-    return Promise.resolve(this.#plan(request));
+  /** Decides the turns that go where `targetOf` says. */
+  toward(targetOf: (request: TurnRequest) => TurnTarget | undefined): TurnGovernor {
+    return { begin: (request) => Promise.resolve(this.#plan(request, targetOf(request))) };
   }
 
-  #plan(request: TurnRequest): TurnPlan {
-    const turn = this.#open(request);
-    if (turn === undefined) return refuse('invalid', 'This path leads to no model.');
+  #plan(request: TurnRequest, target: TurnTarget | undefined): TurnPlan {
+    if (target === undefined) return refuse('invalid', 'This path leads to no model.');
+    const turn = this.#open(request, target);
     if (request.kind === 'count_tokens') return this.#count(turn);
     const { recorder } = this.#options;
     recorder.start(turn.recorded);
@@ -128,16 +119,15 @@ export class LocalGovernor implements TurnGovernor {
     return { ...turn, policy, query, scanned: scannedBy(policy, turn) };
   }
 
-  #open(request: TurnRequest): OpenTurn | undefined {
-    const { upstreams, prices } = this.#options;
-    const { path, headers, outline, body } = request;
-    const route = routeOf(path);
-    if (route === undefined) return undefined;
-    const provider = providerOf(route);
+  #open(request: TurnRequest, target: TurnTarget): OpenTurn {
+    const { prices } = this.#options;
+    const { outline, body } = request;
+    const { endpoint, provider: way } = target.attempt;
+    const provider = way.name;
     const { model, maxTokens, choices = 1 } = outline;
     const callId = this.#nextId();
-    const facts = requestFacts(request);
-    const price = prices.priceFor({ provider, endpointId: provider, model });
+    const facts = { ...requestFacts(request), ...target.facts };
+    const price = prices.priceFor({ provider, endpointId: endpoint.id, model });
     const output = Math.min(maxTokens ?? RESERVED_OUTPUT_MAX, RESERVED_OUTPUT_MAX) * choices;
     const cost_micros = price && estimateCost(estimateTokens(body.length), output, price);
     const args_hash = sha256Bytes(body);
@@ -159,7 +149,7 @@ export class LocalGovernor implements TurnGovernor {
       call,
       callId,
       provider,
-      url: upstreamUrl(upstreams, { route, path, headers }),
+      target,
       recorded: {
         callId,
         provider,
@@ -310,11 +300,12 @@ export class LocalGovernor implements TurnGovernor {
     const { last, bytesOut, firstByteMs } = outcome;
     const observed = last?.observed;
     const usage = last && usedTokens(turn.request, last);
-    const { provider } = turn;
+    const { provider, target } = turn;
     const model = turn.call.tool_name;
-    const price = prices.priceFor({ provider, endpointId: provider, model });
+    const price = prices.priceFor({ provider, endpointId: target.attempt.endpoint.id, model });
     const cost = usage && turnCost(usage, price);
-    const costMicros = cost?.kind === 'priced' ? cost.costMicros : undefined;
+    const priced = cost?.kind === 'priced' ? cost.costMicros : undefined;
+    const costMicros = target.toldMicros?.() ?? priced;
     const isError = last === undefined || last.error !== undefined;
     const { status, error } = endOf(outcome);
     hub.settle(turn.callId, {
@@ -323,7 +314,8 @@ export class LocalGovernor implements TurnGovernor {
     });
     const ended = { status, bytesOut, firstByteMs, usage, costMicros, observed, error };
     recorder.ended(turn.recorded, ended);
-    return Promise.resolve({ events: '', headers: NO_HEADERS });
+    const headers = costMicros === undefined ? NO_HEADERS : { [COST_HEADER]: String(costMicros) };
+    return Promise.resolve({ events: '', headers });
   }
 }
 
@@ -336,22 +328,10 @@ const UNANSWERED = {
   observed: undefined,
 };
 
-function governed(
-  { url, provider, request, scanned }: OpenTurn,
-  end: GovernedTurn['end'],
-): GovernedTurn {
-  const attempt: Attempt = {
-    attemptNo: 1,
-    provider: ownProvider(provider, request.wire),
-    endpoint: ownEndpoint(provider, url),
-    model: request.outline.model,
-    credentials: { kind: 'own' },
-    timeoutMs: TIMEOUT_MS,
-    release: () => {},
-  };
+function governed({ target, scanned }: OpenTurn, end: GovernedTurn['end']): GovernedTurn {
   return {
     body: scanned.body,
-    attempts: [attempt],
+    attempts: [target.attempt],
     headers: NO_HEADERS,
     attemptEnded: () => {},
     end,

@@ -9,7 +9,12 @@ import { passThrough } from './pass-through.ts';
 import { type CodexProvider, codexProvider, escapeOf, pointAgent } from './point-agent.ts';
 import { NO_TURNS, TurnRecorder } from './record-turns.ts';
 import { type LocalServer, openLocalServer } from './server.ts';
-import { ownUpstreams, type Upstreams } from './upstreams.ts';
+import { ownTargets, ownUpstreams, type Upstreams } from './upstreams.ts';
+
+export type { WholeAnswer } from '../turns/whole-answer.ts';
+export type { GovernorSettings } from './open-governor.ts';
+export { type OwnRun, type OwnTurns, openOwnTurns, type RunTurns } from './own-turns.ts';
+export { COST_HEADER, ownEndpoint, type TurnTarget } from './upstreams.ts';
 
 export interface LocalModelsOptions extends GovernorSettings {
   readonly cwd: string;
@@ -61,9 +66,9 @@ async function openModels(
 ): Promise<Opened | Failure> {
   const { producer, sink, env } = told;
   const recorder = new TurnRecorder({ producer, sink, warn: options.tell });
-  const governing = await openLocalGovernor(options, { ...told, recorder, upstreams });
+  const governing = await openLocalGovernor(options, { ...told, recorder });
   if (isFailure(governing)) return governing;
-  const { governor } = governing;
+  const governor = governing.governor.toward(ownTargets(upstreams));
   const upstream = openUpstream({ proxy: proxyOf(env) });
   const nowMs = () => performance.now();
   const engine = createTurnEngine({ wires: rememberingWires(), upstream, nowMs });

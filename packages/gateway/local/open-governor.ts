@@ -1,16 +1,15 @@
 // The governor of one run: its policy, which follows its files, the people who are asked, and what models cost.
 import { type Failure, isFailure, type ModelPrice } from '@subluminal/contracts';
+import type { Snapshot } from '@subluminal/core/policy';
 import { LIST_PRICES, priceBook } from '@subluminal/core/routing';
 import type { Config, HomePaths } from '@subluminal/plane/config';
 import { policyLoaded } from '@subluminal/plane/policy/follow';
 import type { ModelsTold } from '@subluminal/plane/run';
 import { pricesOf } from '../config/written-prices.ts';
-import type { TurnGovernor } from '../turns/types.ts';
 import { LocalGovernor } from './governor.ts';
 import { People } from './people.ts';
 import type { TurnRecorder } from './record-turns.ts';
 import { openTurnPolicies } from './turn-policy.ts';
-import type { Upstreams } from './upstreams.ts';
 
 export interface GovernorSettings {
   readonly config: Config;
@@ -27,12 +26,12 @@ export interface GovernedRun
   extends Pick<ModelsTold, 'producer' | 'snapshot' | 'policyFiles' | 'degraded'> {
   readonly hub: Pick<ModelsTold['hub'], 'evaluate' | 'settle' | 'policy'>;
   readonly recorder: TurnRecorder;
-  readonly upstreams: Upstreams;
 }
 
 export interface OpenGovernor {
   readonly kind: 'open_governor';
-  readonly governor: TurnGovernor;
+  readonly governor: LocalGovernor;
+  usePolicy(snapshot: Snapshot): Promise<void>;
   /** Nobody is asked any more, and the files of the policy are not followed. */
   close(): void;
 }
@@ -42,7 +41,7 @@ export async function openLocalGovernor(
   run: GovernedRun,
 ): Promise<OpenGovernor | Failure> {
   const { config, paths, prices, hasChannel, tell } = settings;
-  const { producer, snapshot, hub, recorder, upstreams } = run;
+  const { producer, snapshot, hub, recorder } = run;
   const policies = await openTurnPolicies(settings, run);
   if (isFailure(policies)) return policies;
   const people = await People.open({
@@ -68,11 +67,10 @@ export async function openLocalGovernor(
       ...pricesOf({ prices, cost_source_default: 'provider_usage' }),
       ...LIST_PRICES,
     ]),
-    upstreams,
   });
   const close = () => {
     policies.stop();
     people.close();
   };
-  return { kind: 'open_governor', governor, close };
+  return { kind: 'open_governor', governor, usePolicy: policies.use, close };
 }

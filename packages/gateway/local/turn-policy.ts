@@ -18,6 +18,8 @@ export interface TurnPolicies {
   readonly current: () => TurnPolicy;
   /** Takes changes of the files from now on; `prepare` comes before a changed policy takes force, `taken` after. */
   follow(on: PolicyChanges): void;
+  /** Puts a changed policy in force. */
+  use(snapshot: Snapshot): Promise<void>;
   stop(): void;
 }
 
@@ -51,22 +53,25 @@ export async function openTurnPolicies(
   }
   let current = policyOf(told.snapshot);
   let watch: { stop(): void } | undefined;
+  let changes: PolicyChanges | undefined;
+  const use = async (snapshot: Snapshot): Promise<void> => {
+    await changes?.prepare(snapshot);
+    // A hub that does not know a policy denies all that is asked under it.
+    if (!(await isTaken(snapshot))) tell('the hub of the run did not take the changed policy');
+    current = policyOf(snapshot);
+    changes?.taken(snapshot);
+  };
   return {
     current: () => current,
-    follow({ prepare, taken }) {
+    use,
+    follow(on) {
+      changes = on;
       watch = followPolicy({
         files,
         reload: config['policy.reload'],
         profile: config.profile,
         current: () => current.snapshot,
-        use: async (snapshot) => {
-          await prepare(snapshot);
-          // A hub that does not know a policy denies all that is asked under it.
-          if (!(await isTaken(snapshot)))
-            tell('the hub of the run did not take the changed policy');
-          current = policyOf(snapshot);
-          taken(snapshot);
-        },
+        use,
         heldBack: (reason) => {
           tell(`model calls: ${reason}`);
           degraded(POLICY_HELD_BACK);

@@ -1,11 +1,12 @@
 // Where the turns of a run go: to the address that the agent would have used by itself, with its own
 // credentials and headers.
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
-import { type Failure, failure, isFailure } from '@subluminal/contracts';
+import { type Failure, failure, isFailure, type JsonObject } from '@subluminal/contracts';
 import { CAPABILITIES, type Endpoint, type ProviderName } from '@subluminal/core/routing';
 import type { WireName } from '@subluminal/core/wires';
 import type { ModelsTold } from '@subluminal/plane/run';
 import type { Provider } from '../providers/types.ts';
+import type { Attempt, TurnRequest } from '../turns/types.ts';
 
 /** The first segment of a path says which of the agent's own addresses is meant. */
 export type RouteName = 'anthropic' | 'openai' | 'codex';
@@ -16,6 +17,18 @@ export interface Upstreams {
   /** What Codex is configured for, where that is not OpenAI. */
   readonly codex: string | undefined;
 }
+
+/** Where a turn goes, and what is known of it beside what it says. */
+export interface TurnTarget {
+  readonly attempt: Attempt;
+  /** On record, and for rules that look at arguments. */
+  readonly facts?: JsonObject;
+  /** What the turn cost, where the upstream itself says so. */
+  readonly toldMicros?: () => number | undefined;
+}
+
+/** What a turn cost, as an answer tells it. */
+export const COST_HEADER = 'x-aicg-cost-micros';
 
 /** What a path asks for. */
 export type ModelPath =
@@ -169,5 +182,26 @@ export function ownEndpoint(provider: ProviderName, url: string): Endpoint {
     supports: new Set(CAPABILITIES),
     deployments: [],
     concurrencyMax: Number.MAX_SAFE_INTEGER,
+  };
+}
+
+const TIMEOUT_MS = 600_000;
+
+/** Where the turns of an agent with keys of its own go, by the route in their path. */
+export function ownTargets(upstreams: Upstreams): (request: TurnRequest) => TurnTarget | undefined {
+  return ({ path, headers, wire, outline }) => {
+    const route = routeOf(path);
+    if (route === undefined) return undefined;
+    const provider = providerOf(route);
+    const attempt: Attempt = {
+      attemptNo: 1,
+      provider: ownProvider(provider, wire),
+      endpoint: ownEndpoint(provider, upstreamUrl(upstreams, { route, path, headers })),
+      model: outline.model,
+      credentials: { kind: 'own' },
+      timeoutMs: TIMEOUT_MS,
+      release: () => {},
+    };
+    return { attempt };
   };
 }

@@ -12,7 +12,7 @@ import {
   type OpenGovernor,
   openLocalGovernor,
 } from '../local/open-governor.ts';
-import type { Upstreams } from '../local/upstreams.ts';
+import { ownTargets, type Upstreams } from '../local/upstreams.ts';
 import { refuse } from '../turns/refuse.ts';
 import type { TurnGovernor, TurnPlan, TurnRequest } from '../turns/types.ts';
 import type { PeerProcess } from './peer-process.ts';
@@ -80,7 +80,8 @@ export class OwnSessions {
       }
       const session = runs.find(key);
       if (request.kind === 'answer') session?.nextTurn();
-      return await opened.governor.begin(request);
+      const { upstreams } = this.#options;
+      return await opened.governor.toward(ownTargets(upstreams)).begin(request);
     } catch (cause) {
       tell(`A turn could not be decided: ${visible(String(cause), WORDS_MAX)}`);
       return refuse('unavailable', 'The local proxy could not decide this turn.');
@@ -104,7 +105,7 @@ export class OwnSessions {
   }
 
   async #open(facts: SessionFacts): Promise<OpenGovernor | Failure> {
-    const { runs, paths, judge, upstreams } = this.#options;
+    const { runs, paths, judge } = this.#options;
     const policy = await this.policy(facts.repoRoot ?? paths.home);
     if (isFailure(policy)) return policy;
     const { snapshot, policyFiles } = policy;
@@ -122,7 +123,6 @@ export class OwnSessions {
       snapshot,
       policyFiles,
       hub,
-      upstreams,
       degraded: (reason) => recordDegraded(session, reason),
     });
     if (isFailure(governing)) return governing;

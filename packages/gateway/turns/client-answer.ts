@@ -1,6 +1,14 @@
 // The client's side of a turn: what went out, and whether anyone still listens.
-import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { OutgoingHttpHeader, OutgoingHttpHeaders } from 'node:http';
+import type { Writable } from 'node:stream';
 import { CallAbort } from '@subluminal/plane/upstream';
+
+/** Where an answer is written: the response of a server, or memory of this process. */
+export interface AnswerStream extends Writable {
+  /** Names and values in turn. */
+  writeHead(status: number, headers: OutgoingHttpHeader[]): unknown;
+  flushHeaders(): void;
+}
 
 export class ClientAnswer {
   status: number | undefined;
@@ -9,10 +17,10 @@ export class ClientAnswer {
   firstByteMs: number | undefined;
   /** Aborted when the client goes before it has everything. */
   readonly gone = new ClientGone();
-  private readonly response: ServerResponse;
+  private readonly response: AnswerStream;
   private readonly nowMs: () => number;
 
-  constructor(response: ServerResponse, nowMs: () => number) {
+  constructor(response: AnswerStream, nowMs: () => number) {
     this.response = response;
     this.nowMs = nowMs;
     response.on('error', () => this.gone.abort());

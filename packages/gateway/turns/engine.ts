@@ -1,5 +1,5 @@
 // The way of a turn: read, decide, call upstreams until one answers, put it on record, end the answer.
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { OutgoingHttpHeaders } from 'node:http';
 import { isFailure } from '@subluminal/contracts';
 import {
   refusalAnswer,
@@ -19,9 +19,9 @@ import {
   STREAM_HEADERS,
 } from './attempt.ts';
 import { type BodyPlace, BodyRoom } from './body-room.ts';
-import { ClientAnswer } from './client-answer.ts';
+import { type AnswerStream, ClientAnswer } from './client-answer.ts';
 import { TURN_LIMITS, type TurnLimits } from './limits.ts';
-import { readRequestBody } from './read-body.ts';
+import { type BodySource, readRequestBody } from './read-body.ts';
 import { clientSession } from './turn-facts.ts';
 import type {
   Attempt,
@@ -62,7 +62,7 @@ export interface TurnRoute {
 
 export interface TurnEngine {
   /** Answers the request. Never rejects. */
-  handle(request: IncomingMessage, response: ServerResponse, route: TurnRoute): Promise<void>;
+  handle(request: BodySource, response: AnswerStream, route: TurnRoute): Promise<void>;
 }
 
 export function createTurnEngine(options: TurnEngineOptions): TurnEngine {
@@ -156,7 +156,7 @@ class TurnRun {
     this.headers = { 'x-aicg-trace-id': traceId };
   }
 
-  async run(request: IncomingMessage): Promise<void> {
+  async run(request: BodySource): Promise<void> {
     this.accept = request.headers.accept;
     const turn = await this.read(request);
     if (turn === undefined) return;
@@ -166,7 +166,7 @@ class TurnRun {
     await this.send(turn, plan.turn);
   }
 
-  private async read(request: IncomingMessage): Promise<TurnRequest | undefined> {
+  private async read(request: BodySource): Promise<TurnRequest | undefined> {
     const { wires, nowMs } = this.options;
     const { wire, kind, path, conversation = clientSession(request) } = this.route;
     const receivedMs = nowMs();
@@ -185,7 +185,7 @@ class TurnRun {
     return new ReadTurn(facts, client);
   }
 
-  private async readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  private async readBody(request: BodySource): Promise<Buffer | undefined> {
     const { bodyBytesMax } = this.options.limits;
     const { place } = this;
     const body = await readRequestBody(request, { bytesMax: bodyBytesMax, place });

@@ -1,9 +1,14 @@
 // The body of a turn, within bounds, without its content encoding.
-import type { IncomingMessage } from 'node:http';
-import type { Transform } from 'node:stream';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { GatheredBytes } from '@subluminal/plane/os';
 import type { BodyPlace } from './body-room.ts';
+
+/** A request: of a server, or of this process. */
+export interface BodySource extends Readable {
+  readonly headers: IncomingHttpHeaders;
+}
 
 export type RequestBody =
   | { readonly kind: 'body'; readonly bytes: Buffer }
@@ -32,7 +37,7 @@ export interface BodyBounds {
 }
 
 export async function readRequestBody(
-  request: IncomingMessage,
+  request: BodySource,
   bounds: BodyBounds,
 ): Promise<RequestBody> {
   const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
@@ -70,17 +75,14 @@ function isInflated(encoding: string): encoding is keyof typeof INFLATE {
   return Object.hasOwn(INFLATE, encoding);
 }
 
-function unknownEncoding(encoding: string, request: IncomingMessage): RequestBody {
+function unknownEncoding(encoding: string, request: BodySource): RequestBody {
   request.resume();
   const name = /^[a-z0-9-]{1,16}$/.test(encoding) ? encoding : 'this encoding';
   const why = `A body in ${name} is not read here. Switch the compression of requests off, or use gzip.`;
   return { kind: 'invalid', why };
 }
 
-function readBytes(
-  request: IncomingMessage,
-  { bytesMax, place }: BodyBounds,
-): Promise<RequestBody> {
+function readBytes(request: BodySource, { bytesMax, place }: BodyBounds): Promise<RequestBody> {
   return new Promise((resolve) => {
     const gathered = new GatheredBytes();
     let length = 0;
