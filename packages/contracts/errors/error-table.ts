@@ -130,6 +130,9 @@ const ERRORS = {
   SUB_MODELS_LISTEN: 'The model plane of a run cannot listen.',
   SUB_MODELS_POLICY: 'The model plane of a run has no policy to decide by.',
   SUB_MODELS_ESCAPE: 'The model calls of the agent cannot be governed.',
+  SUB_MODEL_FAILED: 'No model answered.',
+  SUB_MODEL_REFUSED: 'A policy refused a question to a model.',
+  SUB_MODEL_STOPPED: 'A question to a model was stopped.',
   SUB_TRUST_STORE: 'What was trusted cannot be read or written.',
   SUB_POLICY_STALE: 'The policy was changed meanwhile.',
   // Agent clients, and the changes in their configs.

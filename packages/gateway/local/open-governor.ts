@@ -72,5 +72,6 @@ export async function openLocalGovernor(
     policies.stop();
     people.close();
   };
-  return { kind: 'open_governor', governor, usePolicy: policies.use, close };
+  const usePolicy = (changed: Snapshot) => policies.use(changed);
+  return { kind: 'open_governor', governor, usePolicy, close };
 }

@@ -1,5 +1,6 @@
 // The turns of an agent that lives in this process: governed and recorded as those of `sub run --models`, without a
 // socket in between, and sent with keys that the agent does not see.
+import type { IncomingHttpHeaders } from 'node:http';
 import { type Failure, isFailure, type Producer, type ShimSummary } from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
 import type { Hub } from '@subluminal/plane/hub';
@@ -43,6 +44,7 @@ export interface OwnTurn {
   readonly body: Buffer;
   /** What tells this conversation from others of the run. */
   readonly conversation: string;
+  readonly headers: IncomingHttpHeaders;
   readonly signal: AbortSignal;
 }
 
@@ -71,10 +73,10 @@ export function openOwnTurns(options: OwnTurnsOptions): OwnTurns {
       if (isFailure(governing)) return governing;
       return {
         kind: 'run_turns',
-        ask: ({ target, body, conversation, signal }) =>
+        ask: ({ target, body, conversation, headers, signal }) =>
           answerWhole(
             engine,
-            { headers: {}, body, signal },
+            { headers, body, signal },
             {
               governor: governing.governor.toward(() => target),
               wire: 'anthropic_messages',

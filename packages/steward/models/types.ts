@@ -28,7 +28,10 @@ export type ModelMessage =
       readonly isError: boolean;
     };
 
-/** A tool that the model wants to use. */
+/**
+ * A tool that the model wants to use. The name may be one that was not offered, and the arguments may be what no tool
+ * takes: arguments that are no JSON object come as `{ input: TEXT }`.
+ */
 export interface ModelUse {
   readonly id: string;
   readonly name: string;
@@ -43,6 +46,7 @@ export interface ModelTool {
 
 export interface ModelAnswer {
   readonly text: string;
+  /** None of an answer that was cut off by its length: the last may be incomplete. */
   readonly uses: readonly ModelUse[];
   readonly stop: 'end' | 'tools' | 'length' | 'refusal';
   readonly model: string;
