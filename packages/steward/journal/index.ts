@@ -1,6 +1,7 @@
 export type { Journal, NewStep, TaskEnd } from './journal.ts';
 export { openJournal } from './journal.ts';
 export type {
+  AskedBy,
   Conversation,
   JournalMessage,
   JournalSchedule,
@@ -9,6 +10,7 @@ export type {
   JournalTurn,
   MessageRole,
   Spending,
+  SpentTurn,
   StepState,
   TaskState,
 } from './types.ts';

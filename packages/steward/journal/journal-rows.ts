@@ -5,6 +5,7 @@ import type { SqlRow } from '@subluminal/plane/sqlite';
 import { integerCell, integerOrNull, textCell, textOrNull } from '@subluminal/plane/sqlite/rows';
 import type { ModelUse, Purpose } from '../models/types.ts';
 import type {
+  AskedBy,
   Conversation,
   JournalMessage,
   JournalSchedule,
@@ -16,7 +17,8 @@ import type {
   TaskState,
 } from './types.ts';
 
-export const PURPOSES = ['agent', 'guardian', 'background', 'worker', 'memory'] as const;
+const PURPOSES = ['agent', 'guardian', 'background', 'worker', 'memory'] as const;
+const ASKERS: readonly AskedBy[] = ['user', 'agent'];
 const ROLES: readonly MessageRole[] = ['user', 'assistant', 'notice'];
 const TASK_STATES: readonly TaskState[] = ['waiting', 'running', 'done', 'stopped', 'failed'];
 const STEP_STATES: readonly StepState[] = [
@@ -57,6 +59,7 @@ export function taskIn(row: SqlRow): JournalTask {
     id: textCell(row, 'id'),
     conversationId: textCell(row, 'conversation'),
     purpose: purposeIn(row),
+    askedBy: oneOf(ASKERS, row, 'asked_by'),
     request: textCell(row, 'request'),
     state: oneOf(TASK_STATES, row, 'state'),
     reason: textOrNull(row, 'reason'),
@@ -119,6 +122,7 @@ export function scheduleIn(row: SqlRow): JournalSchedule {
     id: textCell(row, 'id'),
     when: textCell(row, 'due'),
     request: textCell(row, 'request'),
+    askedBy: oneOf(ASKERS, row, 'asked_by'),
     conversationId: textOrNull(row, 'conversation'),
     lastAtMs: integerOrNull(row, 'last_at'),
   };

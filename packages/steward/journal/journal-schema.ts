@@ -20,7 +20,7 @@ CREATE INDEX messages_of ON messages (conversation, n);
 CREATE INDEX messages_unsent ON messages (n) WHERE is_sent = 0;
 CREATE TABLE tasks (
   id TEXT PRIMARY KEY, n INTEGER NOT NULL UNIQUE, conversation TEXT NOT NULL REFERENCES conversations,
-  purpose TEXT NOT NULL, request TEXT NOT NULL, state TEXT NOT NULL, reason TEXT,
+  purpose TEXT NOT NULL, asked_by TEXT NOT NULL, request TEXT NOT NULL, state TEXT NOT NULL, reason TEXT,
   cost_micros INTEGER NOT NULL DEFAULT 0,
   created_at INTEGER NOT NULL, started_at INTEGER, ended_at INTEGER
 ) STRICT;
@@ -37,11 +37,12 @@ CREATE TABLE steps (
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE spending (
   day TEXT NOT NULL, purpose TEXT NOT NULL, turns INTEGER NOT NULL, input_tokens INTEGER NOT NULL,
-  output_tokens INTEGER NOT NULL, cost_micros INTEGER NOT NULL, steps INTEGER NOT NULL,
+  output_tokens INTEGER NOT NULL, cost_micros INTEGER NOT NULL, work_ms INTEGER NOT NULL,
+  steps INTEGER NOT NULL,
   PRIMARY KEY (day, purpose)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE schedules (
-  id TEXT PRIMARY KEY, due TEXT NOT NULL, request TEXT NOT NULL, conversation TEXT,
+  id TEXT PRIMARY KEY, due TEXT NOT NULL, request TEXT NOT NULL, asked_by TEXT NOT NULL, conversation TEXT,
   last_at INTEGER
 ) STRICT;
 CREATE TABLE kv (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;

@@ -8,7 +8,7 @@ import { type Journal, openJournal } from './index.ts';
 
 const ADA = { id: 'c1', channel: 'terminal', person: 'ada', address: 'ada' };
 const NOW_MS = Date.parse('2026-03-04T12:00:00Z');
-const ANSWER = { inputTokens: 10, outputTokens: 5, costMicros: 70, atMs: NOW_MS };
+const ANSWER = { inputTokens: 10, outputTokens: 5, costMicros: 70, workMs: 9, atMs: NOW_MS };
 
 let folder: string;
 let file: string;
@@ -33,7 +33,13 @@ async function opened(): Promise<Journal> {
 test('what was written is there after the file is opened again', async () => {
   const before = await opened();
   before.conversationFor(ADA);
-  before.addTask({ id: 't1', conversationId: 'c1', purpose: 'agent', request: 'Read it.' });
+  before.addTask({
+    id: 't1',
+    conversationId: 'c1',
+    purpose: 'agent',
+    askedBy: 'user',
+    request: 'Read it.',
+  });
   before.startTask('t1');
   const uses = [{ id: 'u1', name: 'files__read', args: { path: '/srv/a' } }];
   const turn = { taskId: 't1', n: 1, text: 'I look.', uses, model: 'm' };
@@ -58,7 +64,13 @@ test('what was written is there after the file is opened again', async () => {
 test('a task ends once, with one reply', async () => {
   const journal = await opened();
   journal.conversationFor(ADA);
-  journal.addTask({ id: 't1', conversationId: 'c1', purpose: 'agent', request: 'Read it.' });
+  journal.addTask({
+    id: 't1',
+    conversationId: 'c1',
+    purpose: 'agent',
+    askedBy: 'user',
+    request: 'Read it.',
+  });
   const reply = { role: 'assistant', text: 'Done.' } as const;
   journal.endTask('t1', { state: 'done', reply });
   journal.endTask('t1', { state: 'stopped', reply: { role: 'notice', text: 'Stopped.' } });

@@ -22,6 +22,7 @@ import {
 } from './journal-rows.ts';
 import { migrateJournal } from './journal-schema.ts';
 import type {
+  AskedBy,
   Conversation,
   JournalMessage,
   JournalSchedule,
@@ -47,6 +48,7 @@ export interface NewTask {
   readonly id: string;
   readonly conversationId: string;
   readonly purpose: Purpose;
+  readonly askedBy: AskedBy;
   readonly request: string;
 }
 
@@ -88,6 +90,7 @@ export class Journal {
   readonly #db: ReturnType<typeof statementsOf>;
   readonly #nowMs: () => number;
   readonly #listeners = new Set<() => void>();
+  #version = 0;
 
   constructor(db: Database, file: string, nowMs: () => number) {
     this.#nowMs = nowMs;
@@ -95,6 +98,11 @@ export class Journal {
       const told = tableFailure('SUB_STEWARD_JOURNAL', `${file}: ${errorText(cause)}.`);
       return new ThrownFailure({ ...told, cause });
     });
+  }
+
+  /** Counts the writes of this process. */
+  get version(): number {
+    return this.#version;
   }
 
   /** Called after every write. */
@@ -117,6 +125,7 @@ export class Journal {
       this.#db.exec('ROLLBACK');
       throw cause;
     }
+    this.#version += 1;
     for (const listener of this.#listeners) listener();
     return result;
   }
@@ -198,12 +207,12 @@ export class Journal {
   // Tasks, turns and steps.
 
   /** The message and its task, both or neither. */
-  addTask({ id, conversationId, purpose, request }: NewTask): JournalTask {
+  addTask({ id, conversationId, purpose, askedBy, request }: NewTask): JournalTask {
     this.#write(() => {
       this.#addMessage({ conversationId, role: 'user', text: request, taskId: id });
-      const sql = `INSERT INTO tasks (id, n, conversation, purpose, request, state, created_at)
-        VALUES (?, (SELECT coalesce(max(n), 0) + 1 FROM tasks), ?, ?, ?, 'waiting', ?)`;
-      this.#db.run(sql, id, conversationId, purpose, bounded(request), this.#nowMs());
+      const sql = `INSERT INTO tasks (id, n, conversation, purpose, asked_by, request, state, created_at)
+        VALUES (?, (SELECT coalesce(max(n), 0) + 1 FROM tasks), ?, ?, ?, ?, 'waiting', ?)`;
+      this.#db.run(sql, id, conversationId, purpose, askedBy, bounded(request), this.#nowMs());
     });
     return this.#mustHaveTask(id);
   }
@@ -274,7 +283,7 @@ export class Journal {
     const values = [taskId, n, turn, useId, server, tool, json, bounded(reasoning), key, atMs];
     this.#write(() => {
       this.#db.run(sql, ...values);
-      this.#count('steps', 'agent', atMs);
+      this.#countStep(taskId, atMs);
     });
     return { ...step, state: 'proposed', judgements: [], callId: null, result: null, atMs };
   }
@@ -298,21 +307,23 @@ export class Journal {
     this.#write(() => this.#spend(spent));
   }
 
-  #spend({ purpose, taskId, inputTokens, outputTokens, costMicros, atMs }: SpentTurn): void {
-    const sql = `INSERT INTO spending VALUES (?, ?, 1, ?, ?, ?, 0)
+  #spend(spent: SpentTurn): void {
+    const { purpose, taskId, inputTokens, outputTokens, costMicros, workMs, atMs } = spent;
+    const sql = `INSERT INTO spending VALUES (?, ?, 1, ?, ?, ?, ?, 0)
       ON CONFLICT (day, purpose) DO UPDATE SET turns = turns + 1,
       input_tokens = input_tokens + excluded.input_tokens,
       output_tokens = output_tokens + excluded.output_tokens,
-      cost_micros = cost_micros + excluded.cost_micros`;
-    this.#db.run(sql, dayOf(atMs), purpose, inputTokens, outputTokens, costMicros);
+      cost_micros = cost_micros + excluded.cost_micros, work_ms = work_ms + excluded.work_ms`;
+    const values = [inputTokens, outputTokens, costMicros, Math.round(workMs)];
+    this.#db.run(sql, dayOf(atMs), purpose, ...values);
     if (taskId === null) return;
     this.#db.run('UPDATE tasks SET cost_micros = cost_micros + ? WHERE id = ?', costMicros, taskId);
   }
 
-  #count(column: 'steps', purpose: Purpose, atMs: number): void {
-    const sql = `INSERT INTO spending VALUES (?, ?, 0, 0, 0, 0, 1)
-      ON CONFLICT (day, purpose) DO UPDATE SET ${column} = ${column} + 1`;
-    this.#db.run(sql, dayOf(atMs), purpose);
+  #countStep(taskId: string, atMs: number): void {
+    const sql = `INSERT INTO spending SELECT ?, purpose, 0, 0, 0, 0, 0, 1 FROM tasks WHERE id = ?
+      ON CONFLICT (day, purpose) DO UPDATE SET steps = steps + 1`;
+    this.#db.run(sql, dayOf(atMs), taskId);
   }
 
   /** What the day of this moment has cost so far, by purpose. Days are those of UTC. */
@@ -324,15 +335,17 @@ export class Journal {
       inputTokens: integerCell(row, 'input_tokens'),
       outputTokens: integerCell(row, 'output_tokens'),
       costMicros: integerCell(row, 'cost_micros'),
+      workMs: integerCell(row, 'work_ms'),
       steps: integerCell(row, 'steps'),
     }));
   }
 
   // Schedules and what else lasts.
 
-  addSchedule({ id, when, request, conversationId }: Omit<JournalSchedule, 'lastAtMs'>): void {
-    const sql = 'INSERT INTO schedules VALUES (?, ?, ?, ?, NULL)';
-    this.#write(() => this.#db.run(sql, id, when, bounded(request), conversationId));
+  addSchedule(schedule: Omit<JournalSchedule, 'lastAtMs'>): void {
+    const { id, when, request, askedBy, conversationId } = schedule;
+    const sql = 'INSERT INTO schedules VALUES (?, ?, ?, ?, ?, NULL)';
+    this.#write(() => this.#db.run(sql, id, when, bounded(request), askedBy, conversationId));
   }
 
   schedules(): readonly JournalSchedule[] {

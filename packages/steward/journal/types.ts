@@ -29,6 +29,9 @@ export interface JournalMessage {
   readonly atMs: number;
 }
 
+/** Whose words a request is: those of a model count as what they are, never as the user's. */
+export type AskedBy = 'user' | 'agent';
+
 /** A task waits until those before it in its conversation have ended. */
 export type TaskState = 'waiting' | 'running' | 'done' | 'stopped' | 'failed';
 
@@ -36,7 +39,7 @@ export interface JournalTask {
   readonly id: string;
   readonly conversationId: string;
   readonly purpose: Purpose;
-  /** The words of the user, or of the schedule. */
+  readonly askedBy: AskedBy;
   readonly request: string;
   readonly state: TaskState;
   /** Why it was stopped or failed. */
@@ -97,6 +100,8 @@ export interface Spending {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly costMicros: number;
+  /** Time of work, without that of waiting for a person. */
+  readonly workMs: number;
   /** Proposals of the model. */
   readonly steps: number;
 }
@@ -108,6 +113,8 @@ export interface SpentTurn {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly costMicros: number;
+  /** The work since the turn before. */
+  readonly workMs: number;
   readonly atMs: number;
 }
 
@@ -123,7 +130,8 @@ export interface JournalSchedule {
   /** A pattern of cron, or a moment in ISO 8601 for what happens once. */
   readonly when: string;
   readonly request: string;
-  /** Who asked for it: the answer goes there. */
+  readonly askedBy: AskedBy;
+  /** Where the answer goes. */
   readonly conversationId: string | null;
   readonly lastAtMs: number | null;
 }

@@ -1,0 +1,247 @@
+// Who talks with Steward, and what it does for them: one run and one task at a time for each
+// conversation, a few conversations at once.
+import type { AgentRun } from '@subluminal/plane/agent-run';
+import type { AskedBy, Conversation, Journal, JournalTask } from '../journal/index.ts';
+import type { Purpose } from '../models/types.ts';
+import { userWords } from './step.ts';
+import { runTask } from './task.ts';
+import type { TaskParts } from './types.ts';
+
+export interface Asker {
+  readonly channel: string;
+  readonly person: string;
+  readonly address: string;
+}
+
+export interface Request extends Asker {
+  readonly text: string;
+  readonly purpose?: Purpose;
+  readonly askedBy?: AskedBy;
+}
+
+export type Taken =
+  | { readonly kind: 'task'; readonly task: JournalTask }
+  | { readonly kind: 'stopped'; readonly conversationId: string; readonly count: number }
+  | { readonly kind: 'refused'; readonly why: string };
+
+export interface ConversationParts
+  extends Pick<TaskParts, 'models' | 'knowledge' | 'judge' | 'limits' | 'nowMs'> {
+  readonly journal: Journal;
+  readonly uuid: () => string;
+  /** Opens the run of a conversation, governed by what its channel may do. Throws its failure. */
+  readonly openRun: (conversation: Conversation) => Promise<AgentRun>;
+  readonly reply: (conversation: Conversation, text: string) => string;
+  /** What went wrong beside a task, in a whole sentence. */
+  readonly log: (line: string) => void;
+}
+
+const WAITING_MAX = 20;
+const TEXT_LENGTH_MAX = 100_000;
+const AT_ONCE_MAX = 4;
+/** A run whose conversation is silent ends, and its servers with it. */
+const IDLE_MS = 15 * 60_000;
+const REMEMBERED_TASKS_MAX = 20;
+const REMEMBERED_STEPS_MAX = 200;
+const STOPPED_BY_USER = 'you stopped it';
+
+interface Active {
+  readonly conversation: Conversation;
+  run: Promise<AgentRun> | undefined;
+  current: { readonly taskId: string; readonly stop: AbortController } | undefined;
+  working: Promise<void> | undefined;
+  idle: NodeJS.Timeout | undefined;
+}
+
+export class Conversations {
+  readonly #parts: ConversationParts;
+  readonly #active = new Map<string, Active>();
+  readonly #waitingForRoom: (() => void)[] = [];
+  #working = 0;
+  #isClosed = false;
+
+  constructor(parts: ConversationParts) {
+    this.#parts = parts;
+  }
+
+  /** Takes a message: it is on the disk when this returns. */
+  receive({ text, purpose = 'agent', askedBy = 'user', ...asker }: Request): Taken {
+    const { journal, uuid } = this.#parts;
+    const conversation = journal.conversationFor({ id: uuid(), ...asker });
+    const conversationId = conversation.id;
+    if (askedBy === 'user' && text.trim() === '/stop') {
+      return { kind: 'stopped', conversationId, count: this.stop(conversationId) };
+    }
+    if (text.trim() === '') return { kind: 'refused', why: 'The message is empty.' };
+    if (text.length > TEXT_LENGTH_MAX) {
+      const why = `The message has more than ${TEXT_LENGTH_MAX} characters.`;
+      return { kind: 'refused', why };
+    }
+    const open = journal.openTasks().filter((task) => task.conversationId === conversationId);
+    if (open.length >= WAITING_MAX) {
+      return { kind: 'refused', why: `${open.length} tasks wait already; /stop ends them.` };
+    }
+    const task = journal.addTask({ id: uuid(), conversationId, purpose, askedBy, request: text });
+    this.#work(conversation);
+    return { kind: 'task', task };
+  }
+
+  /** Goes on with what was under way when the process ended. */
+  resume(): void {
+    const { journal } = this.#parts;
+    const ids = new Set(journal.openTasks().map(({ conversationId }) => conversationId));
+    for (const id of ids) {
+      const conversation = journal.conversation(id);
+      if (conversation !== undefined) this.#work(conversation);
+    }
+  }
+
+  /** Ends the tasks of a conversation, or only the one that is named. How many there were. */
+  stop(conversationId: string, taskId?: string): number {
+    const { journal } = this.#parts;
+    const tasks = journal
+      .openTasks()
+      .filter((task) => task.conversationId === conversationId)
+      .filter(({ id }) => taskId === undefined || id === taskId);
+    const reply = { role: 'notice', text: `I stopped this task: ${STOPPED_BY_USER}.` } as const;
+    const current = this.#active.get(conversationId)?.current;
+    for (const { id } of tasks) {
+      journal.endTask(id, { state: 'stopped', reason: STOPPED_BY_USER, reply });
+      if (current?.taskId === id) current.stop.abort();
+    }
+    return tasks.length;
+  }
+
+  /** The runs that are open, by conversation: whose questions are ours to ask. */
+  runs(): ReadonlySet<string> {
+    const { journal } = this.#parts;
+    return new Set([...this.#active.keys()].map((id) => journal.conversation(id)?.runId ?? ''));
+  }
+
+  /** Changes every open run, for a policy or a server. */
+  async forEachRun(change: (run: AgentRun, conversation: Conversation) => Promise<unknown>) {
+    for (const { run, conversation } of this.#active.values()) {
+      if (run !== undefined) await change(await run, conversation);
+    }
+  }
+
+  /** Takes nothing more, and leaves open tasks for the next start. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const { current } of this.#active.values()) current?.stop.abort();
+    for (const go of this.#waitingForRoom.splice(0)) go();
+    await Promise.allSettled([...this.#active.values()].map(async ({ working }) => working));
+    await Promise.allSettled([...this.#active.keys()].map((id) => this.#closeRun(id)));
+  }
+
+  #work(conversation: Conversation): void {
+    const active = this.#activate(conversation);
+    clearTimeout(active.idle);
+    active.working ??= this.#workOff(active).finally(() => {
+      active.working = undefined;
+      if (this.#isClosed) return;
+      // A message may have come between the last look and this.
+      if (this.#next(active) !== undefined) return this.#work(conversation);
+      active.idle = setTimeout(() => void this.#closeRun(conversation.id), IDLE_MS).unref();
+    });
+  }
+
+  #activate(conversation: Conversation): Active {
+    const known = this.#active.get(conversation.id);
+    if (known !== undefined) return known;
+    const made = {
+      conversation,
+      ...{ run: undefined, current: undefined, working: undefined, idle: undefined },
+    };
+    this.#active.set(conversation.id, made);
+    return made;
+  }
+
+  #next({ conversation }: Active): JournalTask | undefined {
+    return this.#parts.journal
+      .openTasks()
+      .find(({ conversationId }) => conversationId === conversation.id);
+  }
+
+  async #workOff(active: Active): Promise<void> {
+    await this.#room();
+    try {
+      while (!this.#isClosed) {
+        const task = this.#next(active);
+        if (task === undefined) return;
+        await this.#perform(active, task);
+      }
+    } finally {
+      this.#working -= 1;
+      this.#waitingForRoom.shift()?.();
+    }
+  }
+
+  async #room(): Promise<void> {
+    if (this.#working >= AT_ONCE_MAX && !this.#isClosed) {
+      await new Promise<void>((go) => this.#waitingForRoom.push(go));
+    }
+    this.#working += 1;
+  }
+
+  async #perform(active: Active, task: JournalTask): Promise<void> {
+    const { log } = this.#parts;
+    const stop = new AbortController();
+    active.current = { taskId: task.id, stop };
+    try {
+      const run = await this.#openRun(active);
+      if (task.askedBy === 'user') run.userSaid(task.request);
+      const { conversation } = active;
+      const reply = (text: string) => this.#parts.reply(conversation, text);
+      await runTask({ ...this.#parts, conversation, run, reply }, task.id, stop.signal);
+    } catch (cause) {
+      // A defect or a disk that is full: the task ends rather than being tried for ever.
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      log(`The task ${task.id} failed: ${reason}`);
+      this.#giveUp(task, reason);
+    } finally {
+      active.current = undefined;
+    }
+  }
+
+  /** Without a journal nothing may go on. */
+  #giveUp({ id }: JournalTask, reason: string): void {
+    const reply = { role: 'notice', text: `This failed: ${reason}` } as const;
+    try {
+      this.#parts.journal.endTask(id, { state: 'failed', reason, reply });
+    } catch {
+      this.#isClosed = true;
+      this.#parts.log('Nothing more is done: the journal takes no writes.');
+    }
+  }
+
+  #openRun(active: Active): Promise<AgentRun> {
+    active.run ??= this.#rememberedRun(active.conversation).catch((cause: unknown) => {
+      active.run = undefined;
+      throw cause;
+    });
+    return active.run;
+  }
+
+  /** A new run knows what was said and read before: taint outlives a restart. */
+  async #rememberedRun(conversation: Conversation): Promise<AgentRun> {
+    const { journal, openRun } = this.#parts;
+    const tasks = journal.lastTasksOf(conversation.id, REMEMBERED_TASKS_MAX);
+    const steps = tasks.flatMap(({ id }) => journal.steps(id)).slice(-REMEMBERED_STEPS_MAX);
+    const run = await openRun(conversation);
+    journal.setRun(conversation.id, run.id);
+    for (const text of userWords(tasks)) run.userSaid(text);
+    for (const { server, tool, result, callId } of steps) {
+      if (callId !== null && result !== null) await run.remember({ server, tool, text: result });
+    }
+    return run;
+  }
+
+  async #closeRun(conversationId: string): Promise<void> {
+    const active = this.#active.get(conversationId);
+    if (active === undefined || active.current !== undefined) return;
+    this.#active.delete(conversationId);
+    clearTimeout(active.idle);
+    const run = await active.run?.catch(() => undefined);
+    await run?.close();
+  }
+}

@@ -1,0 +1,3 @@
+export type { Asker, ConversationParts, Taken } from './conversations.ts';
+export { Conversations } from './conversations.ts';
+export type { Knowledge, LoopLimits, Proposal, StepJudge, StepOpinion } from './types.ts';

@@ -1,0 +1,61 @@
+// When a task has had enough: steps, money and time, of its own and of the day.
+import type { Journal, JournalStep, JournalTask } from '../journal/index.ts';
+import type { LoopLimits } from './types.ts';
+
+interface LimitQuestion {
+  readonly task: JournalTask;
+  readonly workMs: number;
+  readonly nowMs: number;
+}
+
+/** Why the task may not go on, in words for the user; undefined when it may. */
+export function limitReached(
+  journal: Journal,
+  limits: LoopLimits,
+  { task, workMs, nowMs }: LimitQuestion,
+): string | undefined {
+  const day = journal.spendingOn(nowMs);
+  const sum = (key: 'costMicros' | 'workMs' | 'steps') =>
+    day.reduce((total, spent) => total + spent[key], 0);
+  const background = day.find(({ purpose }) => purpose === 'background')?.costMicros ?? 0;
+  if (task.steps >= limits.taskStepsMax)
+    return `it took ${task.steps} steps, as many as a task may`;
+  if (task.costMicros >= limits.taskCostMicrosMax) {
+    return `it cost ${dollars(task.costMicros)}, as much as a task may`;
+  }
+  if (workMs >= limits.taskWorkMsMax) return 'it took as long as a task may';
+  if (sum('steps') >= limits.dayStepsMax) return 'the steps of this day are used up';
+  if (sum('costMicros') >= limits.dayCostMicrosMax) {
+    return `the money of this day is used up (${dollars(limits.dayCostMicrosMax)})`;
+  }
+  if (sum('workMs') >= limits.dayWorkMsMax) return 'the time of this day is used up';
+  if (task.purpose === 'background' && background >= limits.backgroundCostMicrosMax) {
+    return `the money of this day for background work is used up (${dollars(background)})`;
+  }
+  return undefined;
+}
+
+function dollars(micros: number): string {
+  return `$${(micros / 1_000_000).toFixed(2)}`;
+}
+
+type Named = Pick<JournalStep, 'server' | 'tool' | 'args'>;
+
+/** How often this was proposed already in the task. */
+export function timesProposed(steps: readonly Named[], wanted: Named): number {
+  const same = fingerprint(wanted);
+  return steps.filter((step) => fingerprint(step) === same).length;
+}
+
+function fingerprint({ server, tool, args }: Named): string {
+  return JSON.stringify([server, tool, sorted(args)]);
+}
+
+/** The same arguments in another order are the same. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.entries(value)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, member]) => [key, sorted(member)]);
+}

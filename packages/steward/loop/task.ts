@@ -1,0 +1,186 @@
+// A task: the model proposes, each proposal becomes a step, until it answers. Everything is read from
+// the journal at each turn, so that a task that was interrupted goes on by the same code.
+import { isFailure } from '@subluminal/contracts';
+import type { AgentTool } from '@subluminal/plane/agent-run';
+import type {
+  JournalStep,
+  JournalTask,
+  JournalTurn,
+  StepState,
+  TaskEnd,
+} from '../journal/index.ts';
+import type { ModelAnswer } from '../models/types.ts';
+import { buildContext, useIdOf } from './context.ts';
+import { type OfferedTools, offerTools } from './model-tools.ts';
+import { performStep } from './step.ts';
+import { limitReached, timesProposed } from './task-limits.ts';
+import type { TaskParts } from './types.ts';
+import { WorkClock } from './work-clock.ts';
+
+const ANSWER_TOKENS_MAX = 8_192;
+const HISTORY_MESSAGES_MAX = 60;
+/** An answer that says nothing and calls nothing is told to the model so often. */
+const MALFORMED_MAX = 2;
+const OPEN: ReadonlySet<StepState> = new Set(['proposed', 'judged', 'sent', 'forwarded']);
+
+interface Work {
+  readonly parts: TaskParts;
+  readonly taskId: string;
+  readonly signal: AbortSignal;
+  readonly clock: WorkClock;
+  readonly knowledge: {
+    readonly identity: string;
+    readonly skills: string;
+    readonly memory: string;
+  };
+}
+
+/** Ends when the task has ended, or when the signal says to leave it as it is. */
+export async function runTask(parts: TaskParts, taskId: string, signal: AbortSignal) {
+  const { journal, knowledge, nowMs } = parts;
+  journal.startTask(taskId);
+  const { request } = mustHave(journal.task(taskId));
+  const work = {
+    ...{ parts, taskId, signal },
+    clock: new WorkClock(nowMs),
+    knowledge: {
+      identity: await knowledge.identity(),
+      skills: await knowledge.skills(request),
+      memory: await knowledge.recall(request),
+    },
+  };
+  while (!signal.aborted) {
+    const end = await advance(work);
+    if (end === undefined) continue;
+    journal.endTask(taskId, end);
+    return;
+  }
+}
+
+/** One step or one turn; the end when there is nothing left to do. */
+async function advance(work: Work): Promise<TaskEnd | undefined> {
+  const { parts, taskId, clock } = work;
+  const { journal, limits, nowMs } = parts;
+  const task = mustHave(journal.task(taskId));
+  const turns = journal.turns(taskId);
+  const steps = journal.steps(taskId);
+  const last = turns.at(-1);
+  if (last !== undefined && last.uses.length === 0 && last.text.trim() !== '') {
+    return { state: 'done', reply: { role: 'assistant', text: parts.reply(last.text) } };
+  }
+  const open = steps.find(({ state }) => OPEN.has(state));
+  const next = last?.uses.findIndex((_use, index) => !isMade(steps, last, index)) ?? -1;
+  if (open === undefined) {
+    // What was begun is finished; nothing new is begun beyond a limit.
+    const why = limitReached(journal, limits, { task, workMs: clock.workMs, nowMs: nowMs() });
+    if (why !== undefined) return stopped(why);
+  }
+  const tools = await parts.run.tools();
+  if (open !== undefined) return finishStep(work, { task, step: open, tools });
+  const offered = offerTools(tools);
+  if (last !== undefined && next >= 0) return propose(work, { last, index: next, steps, offered });
+  const empty = turns.filter(({ uses }) => uses.length === 0).length;
+  if (empty > MALFORMED_MAX) return failed('the model gave no answer that can be read');
+  return askModel(work, { task, turns, steps, offered });
+}
+
+function isMade(steps: readonly JournalStep[], last: JournalTurn, index: number): boolean {
+  const id = useIdOf(last.uses[index]?.id ?? '', index);
+  return steps.some(({ turn, useId }) => turn === last.n && useId === id);
+}
+
+async function finishStep(
+  { parts, clock, signal }: Work,
+  { task, step, tools }: { task: JournalTask; step: JournalStep; tools: readonly AgentTool[] },
+): Promise<undefined> {
+  const tool = tools.find(({ server, name }) => server === step.server && name === step.tool);
+  const isRepeatable = tool?.isRepeatable ?? false;
+  await performStep(parts, { task, step, isRepeatable, clock, signal });
+}
+
+interface Proposing {
+  readonly last: JournalTurn;
+  readonly index: number;
+  readonly steps: readonly JournalStep[];
+  readonly offered: OfferedTools;
+}
+
+/** Writes the next proposal of the turn down; it is carried out by what follows. */
+function propose(
+  { parts: { journal, limits }, taskId }: Work,
+  { last, index, steps, offered }: Proposing,
+): TaskEnd | undefined {
+  const use = mustHave(last.uses[index]);
+  const n = steps.length + 1;
+  const written = {
+    ...{ taskId, n, turn: last.n, useId: useIdOf(use.id, index), key: `${taskId}-${n}` },
+  };
+  const read = offered.read(use);
+  if (read.kind === 'malformed') {
+    const named = { server: '', tool: use.name.slice(0, NAME_LENGTH_MAX), args: {}, reasoning: '' };
+    const step = journal.addStep({ ...written, ...named });
+    journal.changeStep(step, { state: 'failed', result: read.why });
+    return undefined;
+  }
+  const { tool, args, reasoning } = read;
+  const named = { server: tool.server, tool: tool.name, args };
+  if (timesProposed(steps, named) >= limits.repeatsMax - 1) {
+    return stopped(`it proposed ${tool.server}.${tool.name} again and again, with the same values`);
+  }
+  journal.addStep({ ...written, ...named, reasoning });
+  return undefined;
+}
+
+const NAME_LENGTH_MAX = 128;
+
+interface Asking {
+  readonly task: JournalTask;
+  readonly turns: readonly JournalTurn[];
+  readonly steps: readonly JournalStep[];
+  readonly offered: OfferedTools;
+}
+
+async function askModel(work: Work, asking: Asking): Promise<TaskEnd | undefined> {
+  const { parts, taskId, signal, clock, knowledge } = work;
+  const { journal, models, run, conversation, nowMs } = parts;
+  const { task, turns, steps, offered } = asking;
+  const history = journal
+    .lastMessages(conversation.id, HISTORY_MESSAGES_MAX)
+    .filter(({ taskId: of, atMs }) => of !== taskId && atMs <= task.createdAtMs);
+  const { channel } = conversation;
+  const context = { task, history, turns, steps, channel, nowMs: nowMs(), ...knowledge };
+  const answer = await models.ask({
+    purpose: task.purpose,
+    runId: run.id,
+    ...buildContext(context),
+    tools: offered.definitions,
+    tokensMax: ANSWER_TOKENS_MAX,
+    signal,
+  });
+  if (signal.aborted) return undefined;
+  if (isFailure(answer)) return failed(`${answer.message} ${answer.fix}`);
+  const { model, inputTokens, outputTokens, costMicros } = answer;
+  const turn = { taskId, n: turns.length + 1, text: wordsIn(answer), uses: answer.uses, model };
+  const spent = { inputTokens, outputTokens, costMicros, workMs: clock.takeMs(), atMs: nowMs() };
+  journal.addTurn(turn, { purpose: task.purpose, taskId, ...spent });
+  return undefined;
+}
+
+function wordsIn({ text, uses, stop }: ModelAnswer): string {
+  if (uses.length > 0 || text.trim() !== '') return text;
+  return stop === 'refusal' ? 'The model declined to answer.' : '';
+}
+
+function stopped(why: string): TaskEnd {
+  const text = `I stopped this task: ${why}.`;
+  return { state: 'stopped', reason: why, reply: { role: 'notice', text } };
+}
+
+function failed(why: string): TaskEnd {
+  return { state: 'failed', reason: why, reply: { role: 'notice', text: `This failed: ${why}` } };
+}
+
+function mustHave<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('the journal has lost a part of its task');
+  return value;
+}
