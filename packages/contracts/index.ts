@@ -15,6 +15,7 @@ export type {
 export { API_APPROVALS_LIMIT } from './api/approval-endpoints.ts';
 export type {
   Approval,
+  ApprovalAbout,
   ApprovalAgent,
   ApprovalCall,
   ApprovalEnd,
@@ -235,7 +236,8 @@ export { CLIENT, ENV } from './events/envelope.ts';
 export type { ParsedEvent } from './events/parse.ts';
 export { EVENT_LINE_LENGTH_MAX, parseEvent, parseEventLine } from './events/parse.ts';
 export { POLICY_HELD_BACK } from './events/shim-health.ts';
-export type { CallRef, StartedCall } from './events/tool-call.ts';
+export type { CallJudgement, CallRef, StartedCall } from './events/tool-call.ts';
+export { JUDGEMENTS_MAX } from './events/tool-call.ts';
 export { TURN_TOOL_CALLS_MAX } from './events/turn.ts';
 export type { CallEvent, Event, EventBody, EventOf, EventType } from './events/types.ts';
 export {

@@ -204,7 +204,7 @@ export const STEWARD = [
   },
   {
     id: 'ST-8.12',
-    state: 'planned',
+    state: 'done',
     text: 'Intent, policy, capability and credentials are checked in separate layers, none trusted alone.',
   },
   {

@@ -2,6 +2,7 @@
 // files of `$SUB_HOME/approvals` and `$SUB_HOME/grants`. Closed: only Subluminal writes them.
 
 import { CLIENT, ENV, WORKLOAD } from '../events/envelope.ts';
+import { CALL_JUDGEMENT, JUDGEMENTS_MAX } from '../events/tool-call.ts';
 import { isObject, type Parsed, parseAs, parserFor } from '../shape/check.ts';
 import {
   array,
@@ -61,6 +62,18 @@ const ASKED_BY = closed({
   start: required(string({ lengthMax: 64 }), 'When it began; tells two with one id apart.'),
 });
 
+/** What an agent says of its call, for the person who decides. Nobody has checked it. */
+const CALL_ABOUT = closed({
+  reasoning: required(string({ lengthMin: 0, lengthMax: 4_000 }), 'Why the agent makes the call.'),
+  task: required(string({ lengthMin: 0, lengthMax: 2_000 }), 'What it works on.'),
+  channel: required(string({ lengthMin: 0, lengthMax: 64 }), 'Where the task came from.'),
+  request: optional(string({ lengthMin: 0, lengthMax: 4_000 }), 'The words of the user.'),
+  judgements: optional(
+    array(CALL_JUDGEMENT, { itemsMax: JUDGEMENTS_MAX }),
+    'What was thought of the call before it was made.',
+  ),
+});
+
 export const APPROVAL = closed({
   v: version,
   id,
@@ -70,6 +83,7 @@ export const APPROVAL = closed({
   agent: required(ASKING_AGENT, 'Who wants it.'),
   wait: required(oneOf('hold', 'hint'), 'Whether the call waits, or may be tried again.'),
   asked_by: required(ASKED_BY, 'The process that asked.'),
+  about: optional(CALL_ABOUT, 'What the agent says of the call, redacted.'),
 });
 
 export const APPROVAL_END = closed({
@@ -145,6 +159,7 @@ export const GRANT_END = closed({
 
 export type Approval = Infer<typeof APPROVAL>;
 export type ApprovalCall = Infer<typeof ASKED_CALL>;
+export type ApprovalAbout = Infer<typeof CALL_ABOUT>;
 export type ApprovalAgent = Infer<typeof ASKING_AGENT>;
 export type ApprovalEnd = Infer<typeof APPROVAL_END>;
 export type ArgLimit = Infer<typeof ARG_LIMIT>;

@@ -55,6 +55,9 @@ export const REASONS = {
   LEAK_BLOCKED: 'The call would give away a secret that was entrusted to the server.',
   TAINTED_SINK: 'The call sends to, or acts on, something that came from an untrusted answer.',
   RULE_OF_TWO: 'The run would have untrusted input, private data and outside effects all at once.',
+  JUDGEMENT_BLOCKED:
+    'The agent has had the call judged, such as by a guardian model: it must not be made.',
+  JUDGEMENT_ESCALATED: 'The agent has had the call judged: a person must agree first.',
   SELF_PROTECTION:
     'The call names what governs it, or would remove or overwrite it: the policy, the folder of sub, a governed client config or the ledger.',
   CEDAR_DENIED: 'A Cedar policy forbids the call, or none permits it.',

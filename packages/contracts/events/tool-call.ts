@@ -1,5 +1,14 @@
 // A call of a tool: it starts, is decided, and ends.
-import { formatted, type Infer, oneOf, open, optional, required, string } from '../shape/shape.ts';
+import {
+  array,
+  formatted,
+  type Infer,
+  oneOf,
+  open,
+  optional,
+  required,
+  string,
+} from '../shape/shape.ts';
 import {
   CONTENT_OUTCOME,
   callId,
@@ -47,11 +56,26 @@ const ENDED_CALL = open({
   content: optional(CONTENT_OUTCOME, 'Since 0.2.0: what was found in the answer.'),
 });
 
+/** What somebody beside the policy thinks of a call. It may only tighten. */
+export const CALL_JUDGEMENT = open({
+  by: required(string({ lengthMax: 64 }), 'Who judged, such as `guardian`.'),
+  verdict: required(oneOf('ALLOW', 'BLOCK', 'ESCALATE_TO_HUMAN'), 'What it wants.'),
+  reason: required(string({ lengthMin: 0, lengthMax: 1_000 }), 'Why, without secrets.'),
+  model: optional(string({ lengthMax: 256 }), 'The model that judged, if one did.'),
+});
+
+/** How many judgements of one call are kept. */
+export const JUDGEMENTS_MAX = 16;
+
 export const TOOL_CALL_START = { call: required(STARTED_CALL, 'The call that begins.') } as const;
 
 export const TOOL_CALL_DECISION = {
   call: required(DECIDED_CALL, 'The call that was decided.'),
   ...decisionFields,
+  judgements: optional(
+    array(CALL_JUDGEMENT, { itemsMax: JUDGEMENTS_MAX }),
+    'Since 0.2.0: what the agent itself has had judged before the call, such as by a guardian model.',
+  ),
 } as const;
 
 export const TOOL_CALL_END = {
@@ -64,4 +88,5 @@ export const TOOL_CALL_END = {
 } as const;
 
 export type CallRef = Infer<typeof CALL_REF>;
+export type CallJudgement = Infer<typeof CALL_JUDGEMENT>;
 export type StartedCall = Infer<typeof STARTED_CALL>;

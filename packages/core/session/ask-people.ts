@@ -193,6 +193,7 @@ function wantedFor(
     args: shownArgs(context, read),
     isRewritten: isRewritten(outcome),
     messageId: id?.json,
+    brief: read.brief,
   };
 }
 

@@ -8,12 +8,14 @@ import { carryState, withoutMarks as dropMarks, spared } from '../policy/decide/
 import type { Call, Outcome, PolicyState } from '../policy/index.ts';
 import { outcomeAtHub } from './ask-hub.ts';
 import { isGranted, refusedAs, takeGrants } from './ask-people.ts';
+import { JUDGEMENT_GATE, judgedDecision } from './call-brief.ts';
 import type { Context, MessageStep } from './context.ts';
 import { mergeNotes } from './gate-notes.ts';
 import type {
   ContentNote,
   Envelope,
   GateVerdict,
+  Guard,
   GuardedCall,
   LimitVerdict,
   RefusedMessage,
@@ -195,14 +197,19 @@ class GatedCall implements GuardedCall {
   }
 }
 
+const NO_GATES: Pick<Guard, 'surface' | 'content'> = {
+  surface: () => ({ kind: 'pass' }),
+  content: () => ({ kind: 'pass' }),
+};
+
 /**
- * A refusal counts before a question to a person; within each, the order is surface, rules, content, but
- * the rules ask first. The rules have decided in any case, so that they count the call.
+ * A refusal counts before a question to a person; within each, the order is surface, rules, judgements,
+ * content, but the rules ask first. The rules have decided in any case, so that they count the call.
  */
 export function throughGates(step: MessageStep, input: GateInput): Judgement {
   const { context, nowMs } = step;
-  const { guard } = context;
   const { rules, read } = input;
+  const guard = context.guard ?? (read.brief && NO_GATES);
   if (read.call.subject !== undefined) return subjectThroughGates(step, rules);
   if (guard === undefined) return rules;
   const call = new GatedCall(context, input);
@@ -213,8 +220,12 @@ export function throughGates(step: MessageStep, input: GateInput): Judgement {
   if (rules.decision.action !== 'ALLOW' && rules.decision.approval === undefined) {
     return withNotes(call, [surface.note]);
   }
+  const judged = judgedStop(call);
+  if (judged !== undefined && isFinal(judged)) return stopped(call, judged, [surface.note]);
   let content = guard.content(call, nowMs);
-  if (rules.content === undefined && isSilent(surface) && isSilent(content)) return passing(call);
+  const isJudged = judged !== undefined;
+  if (!isJudged && rules.content === undefined && isSilent(surface) && isSilent(content))
+    return passing(call);
   let argsText: string | undefined;
   if (content.kind === 'pass' && content.args !== undefined) {
     argsText = read.argsText && rewritten(read.argsText(), content.args);
@@ -227,9 +238,20 @@ export function throughGates(step: MessageStep, input: GateInput): Judgement {
   if (content.kind === 'stop' && isFinal(content)) return stopped(call, content, notes);
   if (rules.decision.approval !== undefined) return withNotes(call, notes, argsText);
   if (surface.kind === 'stop') return stopped(call, surface, notes);
+  if (judged !== undefined) return stopped(call, judged, notes);
   if (content.kind === 'stop') return stopped(call, content, notes);
   const decision = sparedBy(rules.decision, surface.would ?? content.would);
   return { ...withNotes(call, notes, argsText), decision };
+}
+
+/** A person who has agreed to this very call has seen its judgements, whichever rule asked; a grant covers its own rule. */
+function judgedStop(call: GatedCall): Stopped | undefined {
+  const { read, approvedRules } = call.input;
+  const decision = read.brief && judgedDecision(read.brief);
+  if (decision === undefined) return undefined;
+  const stop = { kind: 'stop', decision } as const;
+  if (isFinal(stop)) return stop;
+  return approvedRules.length > 0 || call.isApproved(JUDGEMENT_GATE) ? undefined : stop;
 }
 
 /** A request for a resource or a prompt: the gates judge its message, unless the rules refuse it. */

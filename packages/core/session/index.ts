@@ -1,5 +1,6 @@
 export { itemTextsAt, memberText } from '../json/text-parts.ts';
 export { batchMessages } from './batch.ts';
+export type { CallBrief } from './call-brief.ts';
 export type { Message } from './context.ts';
 export type {
   GateVerdict,

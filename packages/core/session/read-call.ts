@@ -7,6 +7,7 @@ import { LOWER_N, OPEN_BRACE } from '../json/units.ts';
 import type { Call, Identity } from '../policy/index.ts';
 import { asksHub } from './ask-hub.ts';
 import { grantedRules } from './ask-people.ts';
+import { type CallBrief, recordedBrief } from './call-brief.ts';
 import { type Context, type MessageStep, parsedRest, parseObject, sizeOf } from './context.ts';
 import type { Envelope } from './guard.ts';
 import { STATE } from './input-rounds.ts';
@@ -44,6 +45,8 @@ export interface ReadCall {
   readonly argsBytes?: (() => Uint8Array) | undefined;
   /** The members around the arguments, if they were read. */
   readonly envelope?: LazyEnvelope | undefined;
+  /** What its agent knows of it, bounded and without secrets. */
+  readonly brief?: CallBrief | undefined;
   /** The hub decides it. */
   readonly shared: boolean;
 }
@@ -85,7 +88,13 @@ export function readCall(step: MessageStep, seen: SeenCall): ReadCall {
     argsText: range && (() => step.context.decode(bytes, range.start, range.end)),
     argsBytes: range && (() => bytes.subarray(range.start, range.end)),
     envelope,
+    brief: briefOf(step.context, seen, ref.call_id),
   };
+}
+
+function briefOf({ config, redact }: Context, seen: SeenCall, callId: string) {
+  const brief = seen.kind === 'request' ? config.brief?.(seen.id.json, callId) : undefined;
+  return brief && recordedBrief(brief, redact);
 }
 
 function mayAskHub({ config }: Context): boolean {

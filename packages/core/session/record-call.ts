@@ -94,6 +94,8 @@ function emitDecision(step: MessageStep, decided: DecidedCall): void {
     decision: recordedDecision(context, decision),
     counter_scope: context.config.hub === true ? 'run' : 'shim',
   };
+  const judgements = decided.read.brief?.judgements ?? [];
+  if (judgements.length > 0) body.judgements = judgements;
   if (trace.length > 0) body.trace = recordedTrace(context, trace);
   out.push({ do: 'emit', type: 'tool_call_decision', durability: 'durable', body });
   emitBreaker(step, decided);

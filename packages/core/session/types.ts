@@ -10,6 +10,7 @@ import type {
 import type { Decode } from '../json/text.ts';
 import type { Call, Identity, Outcome, PolicyState, Snapshot } from '../policy/index.ts';
 import type { Sha256 } from '../ports.ts';
+import type { CallBrief } from './call-brief.ts';
 import type { CallLimit, ContentNote, Guard, LimitVerdict } from './guard.ts';
 import type { InvalidReason } from './peek/types.ts';
 
@@ -106,6 +107,8 @@ export interface ApprovalWanted {
   readonly isRewritten?: boolean;
   /** The id of its request as JSON. */
   readonly messageId?: string | undefined;
+  /** What the agent says of it, where it says anything. */
+  readonly brief?: CallBrief | undefined;
 }
 
 /** A call that a grant may cover. */
@@ -257,6 +260,8 @@ export interface SessionConfig {
   readonly hubNeeds?: HubNeeds;
   /** The gates beside the rules. */
   readonly guard?: Guard | undefined;
+  /** What its agent knows of the call with this request id (as JSON) and this call id. Asked once per call. */
+  readonly brief?: ((messageId: string, callId: string) => CallBrief | undefined) | undefined;
   /** Called for each message with its method, or with its kind if it has none. It must be quick. */
   readonly counted?: (from: Side, method: string) => void;
   /** Called for each decision, with the id of its request as JSON. It must be quick. */

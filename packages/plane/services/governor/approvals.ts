@@ -1,5 +1,6 @@
 // Calls of this shim in the queue of approvals: asked, watched and ended.
 import {
+  type ApprovalAbout,
   type ApprovalCall,
   type EventBody,
   type Failure,
@@ -120,6 +121,7 @@ export class Approvals {
       timeoutMs: wanted.timeout_ms,
       askedBy: this.#owner,
       isOneOfMany: this.#options.isOneOfMany,
+      about: aboutOf(wanted),
     });
     if (asked.kind !== 'asked' && asked.kind !== 'waiting') {
       const isFault = asked.kind === 'failure';
@@ -293,6 +295,10 @@ export class Approvals {
   #warn(message: string): void {
     this.#options.warn(visible(message, WARNING_LENGTH_MAX));
   }
+}
+
+function aboutOf({ brief }: ApprovalWanted): ApprovalAbout | undefined {
+  return brief && { ...brief.about, judgements: brief.judgements };
 }
 
 /** The arguments that a person sees; text that is no longer JSON was cut. */

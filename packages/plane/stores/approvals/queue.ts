@@ -3,6 +3,7 @@
 import { statSync } from 'node:fs';
 import {
   type Approval,
+  type ApprovalAbout,
   type ApprovalAgent,
   type ApprovalCall,
   type ApprovalEnd,
@@ -42,6 +43,7 @@ export interface Question {
   readonly askedBy: Owner;
   /** Others ask beside this principal: it leaves half of the queue to them. */
   readonly isOneOfMany?: boolean | undefined;
+  readonly about?: ApprovalAbout | undefined;
 }
 
 export type Asked =
@@ -118,7 +120,8 @@ class FileQueue {
     });
   }
 
-  ask({ call, agent, wait, timeoutMs, askedBy, isOneOfMany }: Question): Asked {
+  ask(question: Question): Asked {
+    const { call, agent, wait, timeoutMs, askedBy, isOneOfMany, about } = question;
     const nowMs = this.#ports.nowMs();
     const all = this.#records.ids();
     if (isFailure(all)) return all;
@@ -139,6 +142,7 @@ class FileQueue {
       agent,
       wait,
       asked_by: { pid: askedBy.pid, start: askedBy.start },
+      ...(about !== undefined && { about }),
     });
     if (!parsed.ok) return { kind: 'refused', why: 'malformed' };
     const request = parsed.value;
