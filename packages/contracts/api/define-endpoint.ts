@@ -31,6 +31,7 @@ export interface ApiEndpoint {
   readonly access?: 'anyone' | 'viewer' | 'producer' | 'token';
 }
 
+/* @__NO_SIDE_EFFECTS__ */
 function query<S extends ObjectShape>(shape: S): ApiQuery<Infer<S>> {
   return { shape, parse: parserFor<Infer<S>>(shape) };
 }
@@ -38,6 +39,7 @@ function query<S extends ObjectShape>(shape: S): ApiQuery<Infer<S>> {
 /** What a body may come to where nothing large is in it. */
 const INPUT_BYTES_MAX = 65_536;
 
+/* @__NO_SIDE_EFFECTS__ */
 export function input<S extends ObjectShape>(
   shape: S,
   bytesMax = INPUT_BYTES_MAX,
@@ -48,11 +50,13 @@ export function input<S extends ObjectShape>(
 export const NOTHING = closed({});
 
 /** Answered with one JSON object, and without parameters. The types of question and answer come from their shapes. */
+/* @__NO_SIDE_EFFECTS__ */
 export function endpoint<A extends ApiEndpoint['answer']>(path: string, answer: A) {
   return search(path, answer, NOTHING);
 }
 
 /** The same with parameters. */
+/* @__NO_SIDE_EFFECTS__ */
 export function search<A extends ApiEndpoint['answer'], Q extends ObjectShape>(
   path: string,
   answer: A,

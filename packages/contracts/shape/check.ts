@@ -49,6 +49,7 @@ export function parseAs<S extends Shape>(shape: S, value: unknown): Parsed<Infer
 }
 
 /** A parser of one shape; `T` is its inferred type, which the compiler cannot infer from here. */
+/* @__NO_SIDE_EFFECTS__ */
 export function parserFor<T>(shape: Shape): (value: unknown) => Parsed<T> {
   return (value) => {
     const mismatches = check(shape, value);

@@ -1,5 +1,6 @@
 // Shapes are the one source of a contract: TypeScript infers the type, `check` reads a value
-// against it, `jsonSchema` publishes it. Plain data, so that nothing costs anything until used.
+// against it, `jsonSchema` publishes it. Plain data, so that nothing costs anything until used; the marks on the
+// functions tell a bundler that a shape nobody uses can go.
 
 import type { Format } from './formats.ts';
 
@@ -145,31 +146,38 @@ const SCALAR_LENGTH_MAX = 4_096;
 export const RECORD_KEY_LENGTH_MAX = 1_024;
 
 /** A non-empty string, unless `lengthMin` is 0. */
+/* @__NO_SIDE_EFFECTS__ */
 export function string(limits: { lengthMin?: number; lengthMax?: number } = {}): StringShape {
   const { lengthMin = 1, lengthMax = STRING_LENGTH_MAX } = limits;
   return { kind: 'string', lengthMin, lengthMax };
 }
 
+/* @__NO_SIDE_EFFECTS__ */
 export function formatted(format: Format): StringShape {
   return { kind: 'string', lengthMin: 1, lengthMax: 128, format };
 }
 
+/* @__NO_SIDE_EFFECTS__ */
 export function integer(limits: { min?: number; max?: number } = {}): NumberShape {
   return { kind: 'integer', ...limits };
 }
 
+/* @__NO_SIDE_EFFECTS__ */
 export function number(limits: { min?: number; max?: number } = {}): NumberShape {
   return { kind: 'number', ...limits };
 }
 
+/* @__NO_SIDE_EFFECTS__ */
 export function boolean(): BooleanShape {
   return { kind: 'boolean' };
 }
 
+/* @__NO_SIDE_EFFECTS__ */
 export function oneOf<const V extends string>(...values: readonly V[]): EnumShape<V> {
   return { kind: 'enum', values };
 }
 
+/* @__NO_SIDE_EFFECTS__ */
 export function array<I extends Shape>(
   items: I,
   limits: { itemsMin?: number; itemsMax?: number } = {},
@@ -178,10 +186,12 @@ export function array<I extends Shape>(
   return { kind: 'array', items, itemsMin, itemsMax };
 }
 
+/* @__NO_SIDE_EFFECTS__ */
 export function record<I extends Shape>(values: I): RecordShape<I> {
   return { kind: 'record', values, keyLengthMax: RECORD_KEY_LENGTH_MAX };
 }
 
+/* @__NO_SIDE_EFFECTS__ */
 export function open<F extends Fields>(
   fields: F,
   conditions: readonly Condition[] = [],
@@ -189,6 +199,7 @@ export function open<F extends Fields>(
   return { kind: 'object', fields, closed: false, conditions };
 }
 
+/* @__NO_SIDE_EFFECTS__ */
 export function closed<F extends Fields>(
   fields: F,
   conditions: readonly Condition[] = [],
@@ -196,38 +207,46 @@ export function closed<F extends Fields>(
   return { kind: 'object', fields, closed: true, conditions };
 }
 
+/* @__NO_SIDE_EFFECTS__ */
 export function nullable<I extends PlainShape>(inner: I): NullableShape<I> {
   return { kind: 'nullable', inner };
 }
 
+/* @__NO_SIDE_EFFECTS__ */
 export function variant<C extends Cases>(tag: string, cases: C): VariantShape<C> {
   return { kind: 'variant', tag, cases };
 }
 
 /** Objects have `variant` instead. */
+/* @__NO_SIDE_EFFECTS__ */
 export function either(asText: StringShape, asNumber: NumberShape): EitherShape {
   return { kind: 'either', options: [asText, asNumber] };
 }
 
 /** A short string, a number or a boolean. */
+/* @__NO_SIDE_EFFECTS__ */
 export function scalar(): ScalarShape {
   return { kind: 'scalar', lengthMax: SCALAR_LENGTH_MAX };
 }
 
 /** Any JSON value. */
+/* @__NO_SIDE_EFFECTS__ */
 export function json(): JsonShape {
   return { kind: 'json' };
 }
 
+/* @__NO_SIDE_EFFECTS__ */
 export function required<S extends Shape>(shape: S, doc: string): Field<S, true> {
   return { shape, required: true, doc };
 }
 
+/* @__NO_SIDE_EFFECTS__ */
 export function optional<S extends Shape>(shape: S, doc: string): Field<S, false> {
   return { shape, required: false, doc };
 }
 
 /** May be left out by people; `withDefaults` fills it in, and from then on it is there. */
+/* @__NO_SIDE_EFFECTS__ */
 export function defaulted<S extends Shape>(
   shape: S,
   value: JsonValue,
@@ -237,9 +256,11 @@ export function defaulted<S extends Shape>(
 }
 
 /** The same object with nothing left out: every field is required. */
+/* @__NO_SIDE_EFFECTS__ */
 export function complete<F extends Fields>(
   shape: ObjectShape<F>,
 ): ObjectShape<{ readonly [K in keyof F]: Field<F[K]['shape'], true> }>;
+/* @__NO_SIDE_EFFECTS__ */
 export function complete(shape: ObjectShape): ObjectShape {
   const fields = Object.entries(shape.fields).map(([name, field]) => {
     return [name, { ...field, required: true }] as const;

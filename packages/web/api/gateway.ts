@@ -1,11 +1,11 @@
 // The questions of the page to a gateway, typed by its table of endpoints.
-import {
-  GATEWAY_ENDPOINTS,
-  type GatewayAnswerOf,
-  type GatewayBodyOf,
-  type GatewayEndpointName,
-  type GatewayQueryOf,
+import type {
+  GatewayAnswerOf,
+  GatewayBodyOf,
+  GatewayEndpointName,
+  GatewayQueryOf,
 } from '@subluminal/contracts';
+import { GATEWAY_PATHS } from './endpoint-paths.ts';
 import type { Ids } from './ledger.ts';
 import { send, targetOf } from './request.ts';
 
@@ -20,7 +20,7 @@ export async function askGateway<N extends GatewayEndpointName>(
   { query, ids = {} }: GatewayQuestion<N> = {},
   signal?: AbortSignal,
 ): Promise<GatewayAnswerOf<N>> {
-  const target = targetOf(GATEWAY_ENDPOINTS[name].path, ids, Object.entries(query ?? {}));
+  const target = targetOf(GATEWAY_PATHS[name].path, ids, Object.entries(query ?? {}));
   const response = await send(target, { signal });
   return response.json();
 }
@@ -42,7 +42,7 @@ export async function postGateway<N extends GatewayEndpointName>(
   body: GatewayBodyOf<N>,
   ids: Ids = {},
 ): Promise<GatewayAnswerOf<N>> {
-  const target = targetOf(GATEWAY_ENDPOINTS[name].path, ids, []);
+  const target = targetOf(GATEWAY_PATHS[name].path, ids, []);
   const response = await send(target, { method: 'POST', body });
   return response.json();
 }
@@ -52,7 +52,7 @@ export async function deleteGateway<N extends GatewayEndpointName>(
   name: N,
   ids: Ids,
 ): Promise<GatewayAnswerOf<N>> {
-  const response = await send(targetOf(GATEWAY_ENDPOINTS[name].path, ids, []), {
+  const response = await send(targetOf(GATEWAY_PATHS[name].path, ids, []), {
     method: 'DELETE',
   });
   return response.json();

@@ -1,11 +1,6 @@
 // The questions of the page to the ledger daemon, typed by its table of endpoints.
-import {
-  API_ENDPOINTS,
-  type ApiAnswerOf,
-  type ApiBodyOf,
-  type ApiEndpointName,
-  type ApiQueryOf,
-} from '@subluminal/contracts';
+import type { ApiAnswerOf, ApiBodyOf, ApiEndpointName, ApiQueryOf } from '@subluminal/contracts';
+import { LEDGER_PATHS } from './endpoint-paths.ts';
 import { send, targetOf } from './request.ts';
 
 /** What stands in the braces of a path. */
@@ -22,7 +17,7 @@ export async function ask<N extends ApiEndpointName>(
   { query, ids = {} }: ApiQuestion<N> = {},
   signal?: AbortSignal,
 ): Promise<ApiAnswerOf<N>> {
-  const target = targetOf(API_ENDPOINTS[name].path, ids, Object.entries(query ?? {}));
+  const target = targetOf(LEDGER_PATHS[name].path, ids, Object.entries(query ?? {}));
   const response = await send(target, { signal });
   return response.json();
 }
@@ -49,7 +44,7 @@ export async function post<N extends ApiEndpointName>(
   body: ApiBodyOf<N>,
   ids: Ids = {},
 ): Promise<ApiAnswerOf<N>> {
-  const target = targetOf(API_ENDPOINTS[name].path, ids, []);
+  const target = targetOf(LEDGER_PATHS[name].path, ids, []);
   const response = await send(target, { method: 'POST', body });
   return response.json();
 }

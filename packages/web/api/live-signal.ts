@@ -1,11 +1,7 @@
 // Tells the page that something was recorded. What is shown is then asked for again: the page folds no events.
-import {
-  API_ENDPOINTS,
-  API_STREAM_PROTOCOL,
-  type EventType,
-  PAGE_TOKEN_PROTOCOL,
-} from '@subluminal/contracts';
+import { API_STREAM_PROTOCOL, type EventType, PAGE_TOKEN_PROTOCOL } from '@subluminal/contracts';
 import { useEffect, useEffectEvent, useSyncExternalStore } from 'react';
+import { LEDGER_PATHS } from './endpoint-paths.ts';
 import { pageToken } from './page-token.ts';
 
 /** A call that an event was about. */
@@ -70,7 +66,7 @@ class LiveSignal {
     this.#retry = undefined;
     const { protocol, host } = globalThis.location;
     const scheme = protocol === 'https:' ? 'wss' : 'ws';
-    const target = `${scheme}://${host}${API_ENDPOINTS.stream.path}`;
+    const target = `${scheme}://${host}${LEDGER_PATHS.stream.path}`;
     const socket = new WebSocket(target, [API_STREAM_PROTOCOL, PAGE_TOKEN_PROTOCOL + pageToken()]);
     this.#socket = socket;
     socket.addEventListener('open', () => {

@@ -1,23 +1,24 @@
 // Who is logged in, and how one logs in and out.
-import { API_ENDPOINTS, type ApiLoggedIn, type ApiSession } from '@subluminal/contracts';
+import type { ApiLoggedIn, ApiSession } from '@subluminal/contracts';
 import { createContext, useContext } from 'react';
+import { LEDGER_PATHS } from './endpoint-paths.ts';
 import { dropPageToken, keepPageToken } from './page-token.ts';
 import { send } from './request.ts';
 
 export async function askSession(signal?: AbortSignal): Promise<ApiSession> {
-  const response = await send(API_ENDPOINTS.session.path, { signal });
+  const response = await send(LEDGER_PATHS.session.path, { signal });
   return response.json();
 }
 
 /** With the code of a link of the ledger, or with a key of the gateway. */
 export async function logIn(credential: { code: string } | { api_key: string }): Promise<void> {
-  const response = await send(API_ENDPOINTS.login.path, { method: 'POST', body: credential });
+  const response = await send(LEDGER_PATHS.login.path, { method: 'POST', body: credential });
   const { page_token }: ApiLoggedIn = await response.json();
   keepPageToken(page_token);
 }
 
 export async function logOut(): Promise<void> {
-  await send(API_ENDPOINTS.logout.path, { method: 'POST', body: {} });
+  await send(LEDGER_PATHS.logout.path, { method: 'POST', body: {} });
   dropPageToken();
   globalThis.location.assign('/');
 }

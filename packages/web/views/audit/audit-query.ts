@@ -1,5 +1,6 @@
 // The filters of the address as a question to the gateway.
-import { GATEWAY_ENDPOINTS, type GatewayQueryOf } from '@subluminal/contracts';
+import type { GatewayQueryOf } from '@subluminal/contracts';
+import { GATEWAY_PATHS } from '../../api/endpoint-paths.ts';
 
 export type AuditQuery = Pick<
   GatewayQueryOf<'auditSearch'>,
@@ -28,6 +29,6 @@ export function auditQuery(params: Readonly<Record<string, string>>): AuditQuery
 /** The same question in a terminal; every value is percent-encoded, so that it is one word. */
 export function auditCommand(origin: string, query: AuditQuery): string {
   const text = new URLSearchParams(Object.entries(query)).toString().replaceAll("'", '%27');
-  const target = `${origin}${GATEWAY_ENDPOINTS.auditSearch.path}${text === '' ? '' : `?${text}`}`;
+  const target = `${origin}${GATEWAY_PATHS.auditSearch.path}${text === '' ? '' : `?${text}`}`;
   return `curl -s -H "Authorization: Bearer $KEY" '${target}'`;
 }
