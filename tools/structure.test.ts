@@ -12,7 +12,7 @@ const SAME_BASE_NAME_MAX = 3;
 const SAME_EXPORT_MAX = 2;
 /** Members of a family have the same files, each in a folder of its own, or one file each. */
 const FAMILIES =
-  /\/(?:rules|approval-channels|transports|wires|providers)\/[^/]+\/[^/]+$|\/(?:commands|events|event-types)\/[^/]+$/;
+  /\/(?:rules|approval-channels|channels|transports|wires|providers)\/[^/]+\/[^/]+$|\/(?:commands|events|event-types)\/[^/]+$/;
 
 const paths = execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8' })
   .split('\0')

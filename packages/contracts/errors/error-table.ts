@@ -202,6 +202,7 @@ const ERRORS = {
   SUB_PROXY_LISTEN: 'The local proxy cannot listen on its port.',
   SUB_PROXY_VERSION: 'The gateway does not serve a proxy of this version.',
   SUB_PROXY_SCAN: 'The request could not be searched for secrets in time.',
+  SUB_STEWARD_CHANNEL: 'A channel of Steward cannot be used.',
   // The gateway's database.
   SUB_STORE_DOWN: "The gateway's database does not answer.",
   SUB_STORE_BUSY: "The gateway's database cannot keep up.",
@@ -285,6 +286,8 @@ const FIXES: { readonly [C in SubCode]?: string } = {
   SUB_PROXY_LISTEN: 'Choose another port with --port, or end the program that has it.',
   SUB_PROXY_VERSION: 'Update Subluminal on this machine.',
   SUB_PROXY_SCAN: 'Send it again: what was searched is not searched again.',
+  SUB_STEWARD_CHANNEL:
+    'Do what the message says; docs/guides/steward-channels.md says how each is set up.',
   SUB_STORE_DOWN:
     'Start the database again, or check its address, its password, the disk and the permissions.',
   SUB_STORE_BUSY:

@@ -16,6 +16,7 @@ export {
   loopbackGuard,
   refuseUpgrades,
 } from './http-listener.ts';
+export { LineReader } from './line-reader.ts';
 export { isLoopbackHost } from './loopback-host.ts';
 export { monotonicClock } from './monotonic-clock.ts';
 export { createOutput, openForAppending, refuseLink, replaceOutput } from './output-file.ts';

@@ -25,7 +25,7 @@ export interface UpstreamOptions {
 }
 
 export interface UpstreamCall {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly url: string;
   readonly headers: OutgoingHttpHeaders;
   /** In pieces, so that a large body that is changed at one place needs no copy. */

@@ -63,6 +63,8 @@ export interface Confirmation {
   readonly sha256: string;
   readonly title: string;
   readonly lines: readonly string[];
+  /** For those who want to know more. */
+  readonly details?: readonly string[];
   /** All of it is in `lines`; nothing is approved that was not shown. */
   readonly isWhole: boolean;
   readonly expiresAtMs: number;
@@ -75,11 +77,21 @@ export type SendResult =
   | { readonly kind: 'later'; readonly why: string; readonly afterMs?: number }
   | { readonly kind: 'refused'; readonly why: string };
 
+export type FailedSend = Exclude<SendResult, { readonly kind: 'sent' }>;
+
+/** Both texts are escaped. */
+export interface SettledQuestion {
+  readonly ref: string;
+  /** The message with the buttons, as it was; empty when it is not known any more. */
+  readonly question: string;
+  readonly words: string;
+}
+
 /** What a channel hands on, as it comes. Neither rejects. */
 export interface ChannelEvents {
   /** Resolves when the message was taken or turned away: it need not come again. */
   message(message: InboundMessage): Promise<void>;
-  /** The text is for the one who pressed. */
+  /** The text is for the one who pressed; nothing is said when it is empty. */
   press(press: ButtonPress): Promise<string>;
   /** The channel itself has trouble, in a whole sentence without secrets. */
   trouble(message: string): void;
@@ -100,8 +112,8 @@ export interface Channel {
   start(events: ChannelEvents): Promise<Failure | undefined>;
   /** `text` is escaped already. */
   send(to: ChatAddress, message: OutboundMessage): Promise<SendResult>;
-  /** A question is over: its buttons go, and the text takes their place. */
-  settle(to: ChatAddress, ref: string, text: string): Promise<SendResult>;
+  /** A question is over: its buttons go, and what came of it is seen there. */
+  settle(to: ChatAddress, over: SettledQuestion): Promise<SendResult>;
   /** For services that call us, under `/channels/NAME`. */
   handle?(request: WebhookRequest): Promise<WebhookAnswer>;
   stop(): Promise<void>;
@@ -118,4 +130,17 @@ export interface WebhookAnswer {
   readonly status: number;
   /** Text is sent as plain text, everything else as JSON. */
   readonly body: string | { readonly [key: string]: string };
+}
+
+/** Who may write on a channel, beside those who are paired. */
+export interface ChannelAccess {
+  /** Ids of senders. */
+  readonly allowed: readonly string[];
+  /** Ids of groups in which those who may write are heard when they mention the agent. */
+  readonly groups: readonly string[];
+}
+
+export interface DeskChannel {
+  readonly channel: Channel;
+  readonly access: ChannelAccess;
 }

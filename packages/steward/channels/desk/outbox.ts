@@ -1,0 +1,101 @@
+// Sends messages: one after the other in each conversation, again when the service is away, and never
+// without saying what was lost.
+import type {
+  Channel,
+  ChatAddress,
+  OutboundMessage,
+  SendResult,
+  SettledQuestion,
+} from '../shared/types.ts';
+import { RateWindow } from './rate-window.ts';
+
+interface OutboxOptions {
+  readonly nowMs: () => number;
+  /** Resolves after that time, or at once when the signal says so. */
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+const TRIES_MAX = 7;
+const WAIT_MIN_MS = 1_000;
+const WAIT_MAX_MS = 60_000;
+/** Messages, or groups of parts, that wait in one conversation. */
+const QUEUE_MAX = 50;
+/** An agent that talks without end is stopped. */
+const SENDS_MAX = { countMax: 60, windowMs: 60_000 };
+const STOPPED: SendResult = { kind: 'refused', why: 'The channel was stopped.' };
+
+export class Outbox {
+  readonly #options: OutboxOptions;
+  readonly #rates = new RateWindow(SENDS_MAX);
+  readonly #chains = new Map<string, { waiting: number; tail: Promise<unknown> }>();
+  readonly #stop = new AbortController();
+
+  constructor(options: OutboxOptions) {
+    this.#options = options;
+  }
+
+  /** All of them in a row, with nothing in between; the result of the last, or of the first that failed. */
+  send(
+    channel: Channel,
+    to: ChatAddress,
+    messages: readonly OutboundMessage[],
+  ): Promise<SendResult> {
+    return this.#inTurn(to, async () => {
+      let last: SendResult = { kind: 'refused', why: 'There is nothing to send.' };
+      for (const [at, message] of messages.entries()) {
+        last = await this.#persist(to, () => channel.send(to, message));
+        if (last.kind === 'sent') continue;
+        const left = messages.length - at;
+        return { ...last, why: `${last.why} ${left} of ${messages.length} parts were not sent.` };
+      }
+      return last;
+    });
+  }
+
+  settle(channel: Channel, to: ChatAddress, over: SettledQuestion): Promise<SendResult> {
+    return this.#inTurn(to, () => this.#persist(to, () => channel.settle(to, over)));
+  }
+
+  /** Gives up what waits, and resolves when nothing is under way any more. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await Promise.all([...this.#chains.values()].map(({ tail }) => tail));
+  }
+
+  async #persist(to: ChatAddress, once: () => Promise<SendResult>): Promise<SendResult> {
+    const { nowMs, wait } = this.#options;
+    if (this.#rates.take(keyOf(to), nowMs()) !== 'within') {
+      return { kind: 'refused', why: 'Too many messages went there within a minute.' };
+    }
+    for (let tries = 1; ; tries++) {
+      if (this.#stop.signal.aborted) return STOPPED;
+      const result = await once();
+      if (result.kind !== 'later') return result;
+      if (tries === TRIES_MAX) return { kind: 'refused', why: result.why };
+      const pauseMs = Math.max(WAIT_MIN_MS * 2 ** (tries - 1), result.afterMs ?? 0);
+      // A service that wants more patience than this is away for good.
+      if (pauseMs > WAIT_MAX_MS) return { kind: 'refused', why: result.why };
+      await wait(pauseMs, this.#stop.signal);
+    }
+  }
+
+  #inTurn(to: ChatAddress, work: () => Promise<SendResult>): Promise<SendResult> {
+    const key = keyOf(to);
+    const chain = this.#chains.get(key) ?? { waiting: 0, tail: Promise.resolve() };
+    if (chain.waiting >= QUEUE_MAX) {
+      return Promise.resolve({ kind: 'refused', why: 'Too many messages wait for that chat.' });
+    }
+    chain.waiting += 1;
+    const done = chain.tail.then(work).finally(() => {
+      chain.waiting -= 1;
+      if (chain.waiting === 0) this.#chains.delete(key);
+    });
+    chain.tail = done.catch(() => undefined);
+    this.#chains.set(key, chain);
+    return done;
+  }
+}
+
+function keyOf({ channel, conversation }: ChatAddress): string {
+  return `${channel}:${conversation}`;
+}
