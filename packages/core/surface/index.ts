@@ -18,6 +18,7 @@ export type { SurfaceReason } from './manifest/reasons.ts';
 export { SURFACE_REASONS } from './manifest/reasons.ts';
 export type { ManifestDocument, Tier } from './manifest/shape.ts';
 export type { BreakerSettings, Confirmation, Manifest } from './manifest/types.ts';
+export { isReading } from './names/tool-verbs.ts';
 export type {
   Comparison,
   FieldChange,

@@ -1,9 +1,13 @@
+export { shapesOf } from './chains.ts';
 export type { TaintPolicy } from './compile-policy.ts';
 export { compileTaint } from './compile-policy.ts';
 export type { TaintJudgement } from './judge-call.ts';
 export { judgeTaint } from './judge-call.ts';
+export type { TaintLeaf } from './leaves.ts';
+export { leavesOf } from './leaves.ts';
 export { newTaint } from './memory.ts';
 export { observe } from './observe.ts';
 export { recordCall } from './rule-of-two.ts';
 export { said } from './said.ts';
+export { emailsIn, webAddressesIn } from './tokens/address.ts';
 export type { TaintState } from './types.ts';
