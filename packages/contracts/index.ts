@@ -380,10 +380,9 @@ export { shapeSchema } from './shape/json-schema.ts';
 export type { Infer, JsonObject, JsonValue, ObjectShape, Shape } from './shape/shape.ts';
 export type { SnapshotDocument, SnapshotFile } from './snapshot.ts';
 export { SNAPSHOT_FILE, SNAPSHOT_FORMAT } from './snapshot.ts';
+export { STEWARD_CONFIG_FILES } from './steward/config-files.ts';
 export type { GuardrailsFile, StewardContact } from './steward/guardrails-file.ts';
-export { GUARDRAILS_FILE } from './steward/guardrails-file.ts';
 export type { IntegrationsFile, StewardModel } from './steward/integrations-file.ts';
-export { INTEGRATIONS_FILE } from './steward/integrations-file.ts';
 export type {
   PermissionLimits,
   PermissionsFile,
@@ -392,6 +391,5 @@ export type {
 } from './steward/permissions-file.ts';
 export {
   PERMISSION_TIERS,
-  PERMISSIONS_FILE,
   STEWARD_CHANNELS,
 } from './steward/permissions-file.ts';

@@ -36,7 +36,7 @@ export type StewardChannel = (typeof STEWARD_CHANNELS)[number];
 
 const short = string({ lengthMax: 64 });
 const words = optional(string({ lengthMax: 1_000 }), 'For people.');
-const actions = array(string({ lengthMax: 512 }), { itemsMax: 500 });
+const actions = array(string({ lengthMax: 96 }), { itemsMax: 500 });
 
 const LIMITS = closed({
   rate_limit: optional(short, 'Calls of each action, like `30/minute`.'),
@@ -75,8 +75,6 @@ const CHANNEL = closed({
   constraints: defaulted(LIMITS, {}, 'Limits of all actions here.'),
 });
 
-const channel = optional(CHANNEL, 'What is stricter on this channel.');
-
 export const PERMISSIONS_FILE = closed({
   version: defaulted(integer({ min: 1, max: 1 }), 1, 'The version of this form: 1.'),
   tiers: defaulted(
@@ -99,18 +97,9 @@ export const PERMISSIONS_FILE = closed({
     'Limits of single actions, by action or glob, on top of those of their tier.',
   ),
   channels: defaulted(
-    closed({
-      terminal: channel,
-      web: channel,
-      telegram: channel,
-      slack: channel,
-      whatsapp: channel,
-      signal: channel,
-      discord: channel,
-      schedule: channel,
-    }),
+    record(CHANNEL),
     {},
-    'What is stricter on a channel. A channel can only tighten.',
+    'What is stricter on a channel, by its name. A channel can only tighten.',
   ),
 });
 

@@ -46,7 +46,7 @@ test.each([
   ],
   [
     '{ hours: { from: "09:00", to: "18:00", utc_offset: CET } }',
-    '«CET } }» rules[0].match.time.hours.utc_offset',
+    '«CET } } }» rules[0].match.time.hours.utc_offset',
     'utc_offset',
   ],
 ])('the parser refuses the window %s', (time, place, field) => {

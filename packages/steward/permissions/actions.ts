@@ -1,0 +1,57 @@
+// Actions as permissions.yaml names them: `SERVER.TOOL`, with globs.
+import { compileGlob } from '@subluminal/core/policy';
+
+/** Ids of rules hold the action, and have a limit themselves. */
+const ACTION_LENGTH_MAX = 96;
+
+export interface ActionPattern {
+  readonly server: string;
+  readonly tool: string;
+}
+
+/** Servers have no dot in their names, so the first dot ends the name of the server. */
+export function splitAction(action: string): ActionPattern | undefined {
+  const dot = action.indexOf('.');
+  if (dot < 1 || dot === action.length - 1) return undefined;
+  return { server: action.slice(0, dot), tool: action.slice(dot + 1) };
+}
+
+/** Why an action cannot be read; undefined when it can. */
+export function actionFault(action: string): string | undefined {
+  const parts = splitAction(action);
+  if (parts === undefined) return 'it is not of the form `SERVER.TOOL`';
+  if (action.length > ACTION_LENGTH_MAX) return `it is longer than ${ACTION_LENGTH_MAX} characters`;
+  for (const part of [parts.server, parts.tool]) {
+    const glob = compileGlob(part);
+    if (!glob.ok) return glob.message;
+  }
+  return undefined;
+}
+
+/** Whether some of the actions mean a tool. */
+export function meansAction(
+  actions: readonly string[],
+  { server, tool }: ActionPattern,
+  options: { readonly ignoresCase?: boolean } = {},
+): boolean {
+  const fits = (glob: string, name: string) => {
+    const compiled = compileGlob(glob, options);
+    return compiled.ok && compiled.test(name);
+  };
+  return actions.some((action) => {
+    const parts = splitAction(action);
+    return parts !== undefined && fits(parts.server, server) && fits(parts.tool, tool);
+  });
+}
+
+/** The tools of each server: a rule matches names of servers and names of tools, each as one list. */
+export function byServer(actions: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const servers = new Map<string, string[]>();
+  for (const action of new Set(actions)) {
+    const parts = splitAction(action);
+    if (parts === undefined) continue;
+    const tools = servers.get(parts.server) ?? [];
+    servers.set(parts.server, [...tools, parts.tool]);
+  }
+  return servers;
+}
