@@ -144,7 +144,7 @@ export const GATEWAY = [
   },
   {
     id: 'R-P1.7',
-    state: 'planned',
+    state: 'done',
     text: 'A page shows costs, recent routing and the approvals that wait.',
   },
   {

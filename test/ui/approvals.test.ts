@@ -5,6 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { runAgent } from '../e2e/run-agent.ts';
 import { ended, ROOT, startSub } from '../e2e/sub.ts';
+import { verifies } from '../requirements.ts';
 import { openBrowser, openPage, overflow, PHONE, seriousFindings } from './browser.ts';
 import { startDemoGateway } from './demo-gateway.ts';
 import { PageHome } from './page-home.ts';
@@ -157,6 +158,7 @@ test('on a phone, one is rejected with a note by large buttons, and a second is 
 });
 
 test('at a gateway, an admin of the team approves a turn that waits, and a developer cannot', async () => {
+  verifies('R-P1.7');
   const demo = await startDemoGateway({ pages: join(ROOT, 'packages', 'web', 'dist') });
   try {
     const opened = await Promise.all(

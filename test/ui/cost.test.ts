@@ -4,6 +4,7 @@ import { GATEWAY_ENDPOINTS, type GatewayRole } from '@subluminal/contracts';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ROOT } from '../e2e/sub.ts';
+import { verifies } from '../requirements.ts';
 import { openBrowser, openPage, overflow, PHONE, seriousFindings } from './browser.ts';
 import { type DemoGateway, startDemoGateway } from './demo-gateway.ts';
 import { PageHome } from './page-home.ts';
@@ -38,6 +39,7 @@ async function statusOf(key: string): Promise<number> {
 
 describe('at a gateway', () => {
   test('an admin sees what was spent, budgets and how a turn fell back', async () => {
+    verifies('R-P1.7');
     const { page, troubles } = await openPage(browser);
     await page.goto(demo.url);
     await page.getByLabel('API key').fill('sk-sub-of-nobody');

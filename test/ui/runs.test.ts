@@ -122,6 +122,12 @@ test('a run is found, opened, and each of its calls explained and tried with ano
   expect(await result.innerText()).toMatch(/block\s+no-sums\s+●\s+allow\s+no rule/);
   await result.getByRole('list', { name: 'Rules that changed' }).getByText('no-sums').waitFor();
   expect(await seriousFindings(page)).toEqual([]);
+  // What was tried is the draft of the editor.
+  await panel(page).getByRole('link', { name: 'Open in Policy' }).click();
+  await expect
+    .poll(() => page.getByRole('textbox', { name: 'Policy text' }).inputValue())
+    .toContain('delete_*');
+  await page.goBack();
 
   // An edit of a file is shown as a diff; the panel closes, and back leads back.
   await page

@@ -9,6 +9,7 @@ import { Button } from '../../parts/buttons.tsx';
 import { DecisionMark } from '../../parts/decision-mark.tsx';
 import { FailureText } from '../../parts/failure-text.tsx';
 import { plainLine, plainText } from '../../parts/plain-text.ts';
+import { keepDraft } from '../../parts/policy-draft.ts';
 import { Value } from '../../parts/texts.tsx';
 import { PanelSection } from './panel-section.tsx';
 
@@ -40,6 +41,11 @@ function PolicyTrial({ record }: { readonly record: ApiCallRecord }) {
   const trial = useMutation({
     mutationFn: () => post('policyExplain', { text, run_id, call_id, ...(path && { path }) }),
   });
+  const editing = edited === undefined ? {} : { tab: 'edit' };
+  const keep = () => {
+    if (edited === undefined || active.data === undefined) return;
+    keepDraft(active.data.path, { text: edited, base: active.data.sha256 });
+  };
   const submit = (event: { preventDefault(): void }) => {
     event.preventDefault();
     trial.mutate();
@@ -66,7 +72,8 @@ function PolicyTrial({ record }: { readonly record: ApiCallRecord }) {
           Reset
         </Button>
         <Link
-          to={{ path: ['policy'], params: policyParams(path, record) }}
+          to={{ path: ['policy'], params: { ...policyParams(path, record), ...editing } }}
+          onFollow={keep}
           className="ml-auto text-accent hover:underline"
         >
           Open in Policy

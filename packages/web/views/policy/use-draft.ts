@@ -1,12 +1,7 @@
-// What is edited and not saved: it outlives a reload, and belongs to the file as it was when the editing began.
+// The draft of a policy in the editor.
 import type { ApiPolicyActive } from '@subluminal/contracts';
 import { useEffect, useState } from 'react';
-
-interface PolicyDraft {
-  readonly text: string;
-  /** The content that was edited; null for a file that was not there. */
-  readonly base: string | null;
-}
+import { keepDraft, type PolicyDraft, readDraft } from '../../parts/policy-draft.ts';
 
 export interface EditedPolicy extends PolicyDraft {
   readonly isDirty: boolean;
@@ -17,24 +12,6 @@ export interface EditedPolicy extends PolicyDraft {
   readonly discard: () => void;
   /** Keeps the text, as a change of the file as it is now. */
   readonly rebase: () => void;
-}
-
-function nameOf(path: string | null): string {
-  return `sub.policy-draft ${path ?? ''}`;
-}
-
-function readDraft(path: string | null): PolicyDraft | undefined {
-  const kept = globalThis.sessionStorage.getItem(nameOf(path));
-  if (kept === null) return undefined;
-  const draft: unknown = JSON.parse(kept);
-  if (typeof draft !== 'object' || draft === null) return undefined;
-  if (!('text' in draft) || typeof draft.text !== 'string' || !('base' in draft)) return undefined;
-  return { text: draft.text, base: typeof draft.base === 'string' ? draft.base : null };
-}
-
-function keepDraft(path: string | null, draft: PolicyDraft | undefined): void {
-  if (draft === undefined) globalThis.sessionStorage.removeItem(nameOf(path));
-  else globalThis.sessionStorage.setItem(nameOf(path), JSON.stringify(draft));
 }
 
 export function useDraft({ path, text: saved, sha256 }: ApiPolicyActive): EditedPolicy {

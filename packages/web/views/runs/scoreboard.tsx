@@ -64,7 +64,8 @@ function useChosen() {
 
 function CompareButton({ chosen }: { readonly chosen: readonly string[] }) {
   const isReady = chosen.length === COMPARED;
-  const compare = () => goTo({ path: ['runs', 'compare', ...chosen] });
+  // The older one comes first: ids begin with the time.
+  const compare = () => goTo({ path: ['runs', 'compare', ...chosen.toSorted()] });
   useShortcut('c', () => {
     if (isReady) compare();
   });
