@@ -9,5 +9,6 @@ export {
   type Upstream,
   type UpstreamAnswer,
   type UpstreamCall,
+  type UpstreamMethod,
   type UpstreamOptions,
 } from './upstream.ts';

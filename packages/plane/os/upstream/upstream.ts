@@ -24,8 +24,18 @@ export interface UpstreamOptions {
   };
 }
 
+export type UpstreamMethod =
+  | 'GET'
+  | 'HEAD'
+  | 'POST'
+  | 'PUT'
+  | 'PATCH'
+  | 'DELETE'
+  | 'PROPFIND'
+  | 'REPORT';
+
 export interface UpstreamCall {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly method: UpstreamMethod;
   readonly url: string;
   readonly headers: OutgoingHttpHeaders;
   /** In pieces, so that a large body that is changed at one place needs no copy. */
