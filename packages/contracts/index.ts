@@ -381,6 +381,8 @@ export type { Infer, JsonObject, JsonValue, ObjectShape, Shape } from './shape/s
 export type { SnapshotDocument, SnapshotFile } from './snapshot.ts';
 export { SNAPSHOT_FILE, SNAPSHOT_FORMAT } from './snapshot.ts';
 export { STEWARD_CONFIG_FILES } from './steward/config-files.ts';
+export type { StewardAnswers, StewardInputs, StewardMethod } from './steward/control-api.ts';
+export { STEWARD_CONTROL } from './steward/control-api.ts';
 export type { GuardrailsFile, StewardContact } from './steward/guardrails-file.ts';
 export type { IntegrationsFile, StewardModel } from './steward/integrations-file.ts';
 export type {

@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isFailure, type JsonObject } from '@subluminal/contracts';
+import { type Failure, failure, isFailure, type JsonObject } from '@subluminal/contracts';
 import type {
   AgentCall,
   AgentOutcome,
@@ -124,10 +124,12 @@ export class World {
     };
   }
 
-  async #ask(question: ModelQuestion): Promise<ModelAnswer> {
+  async #ask(question: ModelQuestion): Promise<ModelAnswer | Failure> {
     this.#alive();
     this.questions.push(question);
-    const { text = '', uses = [], costMicros = 10 } = await this.script(question);
+    const turn = await Promise.race([this.script(question), aborted(question.signal)]);
+    if (turn === 'aborted') return failure('SUB_USAGE', 'It was withdrawn.', 'Ask again.');
+    const { text = '', uses = [], costMicros = 10 } = turn;
     const numbered = uses.map((one, index) => ({ id: `use-${index}`, ...one }));
     const stop = uses.length > 0 ? 'tools' : 'end';
     const tokens = { inputTokens: 1, outputTokens: 1, costMicros };
@@ -188,6 +190,12 @@ export class World {
       },
     });
   }
+}
+
+function aborted(signal: AbortSignal | undefined): Promise<'aborted'> {
+  return new Promise((resolve) => {
+    signal?.addEventListener('abort', () => resolve('aborted'));
+  });
 }
 
 /** Resolves when all tasks have ended. */

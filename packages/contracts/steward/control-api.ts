@@ -1,0 +1,200 @@
+// What commands and the page ask of a running Steward, over its socket.
+import { type Parsed, parserFor } from '../shape/check.ts';
+import {
+  array,
+  boolean,
+  closed,
+  type Infer,
+  integer,
+  nullable,
+  type ObjectShape,
+  oneOf,
+  open,
+  optional,
+  required,
+  string,
+} from '../shape/shape.ts';
+
+const words = string({ lengthMin: 0 });
+const name = string({ lengthMax: 256 });
+const count = integer({ min: 0 });
+const TIME_MS = integer({ min: 0 });
+const TEXT_LENGTH_MAX = 100_000;
+const LIST_MAX = 1_000;
+const WAIT_MS_MAX = 60_000;
+
+const STEWARD_STEP = open({
+  n: required(count, 'Its number in the task.'),
+  server: required(words, 'The server; empty where the model named no tool that is there.'),
+  tool: required(words, 'The tool.'),
+  args: required(open({}), 'The arguments that the model proposed.'),
+  reasoning: required(words, 'Why, in the words of the model.'),
+  state: required(
+    oneOf('proposed', 'judged', 'sent', 'forwarded', 'done', 'refused', 'failed', 'unknown'),
+    '`unknown`: it was sent, and nobody knows whether it took effect.',
+  ),
+  call_id: required(nullable(words), 'The call of the ledger.'),
+  result: required(nullable(words), 'What the model was told.'),
+});
+
+const STEWARD_TASK = open({
+  id: required(words, 'The task.'),
+  conversation_id: required(words, 'Its conversation.'),
+  purpose: required(words, 'The chain of models that does it.'),
+  asked_by: required(oneOf('user', 'agent'), 'Whose words the request is.'),
+  request: required(words, 'What was asked for.'),
+  state: required(oneOf('waiting', 'running', 'done', 'stopped', 'failed'), 'How it stands.'),
+  reason: required(nullable(words), 'Why it was stopped or failed.'),
+  cost_micros: required(count, 'What its models cost, in millionths of a dollar.'),
+  created_at_ms: required(TIME_MS, 'When it was asked for.'),
+  ended_at_ms: required(nullable(TIME_MS), 'When it ended.'),
+  steps: required(
+    array(STEWARD_STEP, { itemsMax: LIST_MAX }),
+    'What the model proposed, in order.',
+  ),
+});
+
+const STEWARD_MESSAGE = open({
+  n: required(count, 'Counts up over all conversations.'),
+  role: required(
+    oneOf('user', 'assistant', 'notice'),
+    'Who says it; a notice is of Steward itself.',
+  ),
+  text: required(words, 'The message. Hostile text, as everything that a model wrote.'),
+  task_id: required(nullable(words), 'The task that it belongs to.'),
+  at_ms: required(TIME_MS, 'When.'),
+});
+
+const STEWARD_CONVERSATION = open({
+  id: required(words, 'The conversation.'),
+  channel: required(words, 'The channel.'),
+  person: required(words, 'Who, as the channel names them.'),
+  run_id: required(nullable(words), 'The last run of the ledger.'),
+  created_at_ms: required(TIME_MS, 'When it began.'),
+});
+
+const STEWARD_STATUS = open({
+  pid: required(count, 'The process.'),
+  version: required(words, 'The version of Subluminal.'),
+  started_at_ms: required(TIME_MS, 'When it started.'),
+  config_folder: required(words, 'Where its configuration is.'),
+  servers: required(array(words, { itemsMax: LIST_MAX }), 'The servers whose tools it has.'),
+  channels: required(
+    array(
+      open({
+        name: required(words, 'The channel.'),
+        trouble: required(nullable(words), 'What is wrong with it.'),
+      }),
+      { itemsMax: 32 },
+    ),
+    'Where it can be reached beside terminal and page.',
+  ),
+  open_tasks: required(array(STEWARD_TASK, { itemsMax: LIST_MAX }), 'Tasks that have not ended.'),
+  spending: required(
+    array(
+      open({
+        purpose: required(words, 'What the models were asked for.'),
+        turns: required(count, 'Questions to models.'),
+        steps: required(count, 'Proposals.'),
+        input_tokens: required(count, 'Tokens that were read.'),
+        output_tokens: required(count, 'Tokens that were written.'),
+        cost_micros: required(count, 'In millionths of a dollar.'),
+        work_ms: required(count, 'Time of work.'),
+      }),
+      { itemsMax: 32 },
+    ),
+    'Of this day (UTC), by purpose.',
+  ),
+  pending_confirmations: required(count, 'Calls of its runs that wait for a person.'),
+  pending_changes: required(count, 'Staged changes and proposals that wait for a person.'),
+});
+
+const STEWARD_CONVERSATIONS = open({
+  conversations: required(array(STEWARD_CONVERSATION, { itemsMax: LIST_MAX }), 'Newest first.'),
+});
+
+const STEWARD_TASKS = open({
+  tasks: required(array(STEWARD_TASK, { itemsMax: LIST_MAX }), 'Newest first.'),
+});
+
+/** A message to Steward. */
+const STEWARD_SEND = closed({
+  channel: required(oneOf('terminal', 'web'), 'Where the person is.'),
+  person: required(name, 'Who, by the name of the user of this machine.'),
+  thread: optional(name, 'Another conversation of the same person; without it, the usual one.'),
+  text: required(string({ lengthMax: TEXT_LENGTH_MAX }), 'The message; `/stop` ends the tasks.'),
+});
+
+const STEWARD_TAKEN = open({
+  kind: required(oneOf('task', 'stopped'), 'What became of the message.'),
+  conversation_id: required(words, 'The conversation.'),
+  task_id: required(nullable(words), 'The task that it became.'),
+});
+
+const STEWARD_STOP = closed({
+  conversation_id: required(name, 'The conversation.'),
+  task_id: optional(name, 'One task; without it, all of the conversation.'),
+});
+
+const STEWARD_STOPPED = open({ count: required(count, 'How many tasks were ended.') });
+
+const STEWARD_UPDATES_QUERY = closed({
+  conversation_id: required(name, 'The conversation.'),
+  after: required(count, 'Messages behind this number.'),
+  version: optional(count, 'What the last answer gave: waits until something has changed.'),
+  wait_ms: optional(integer({ min: 0, max: WAIT_MS_MAX }), 'How long at most; 0.'),
+});
+
+const STEWARD_UPDATES = open({
+  version: required(count, 'For the next question.'),
+  run_id: required(nullable(words), 'The run whose calls may wait for a person.'),
+  messages: required(array(STEWARD_MESSAGE, { itemsMax: LIST_MAX }), 'In their order.'),
+  tasks: required(array(STEWARD_TASK, { itemsMax: LIST_MAX }), 'The open tasks and the last one.'),
+  is_idle: required(boolean(), 'Nothing is left to do in this conversation.'),
+});
+
+const STEWARD_TASKS_QUERY = closed({
+  limit: optional(integer({ min: 1, max: 200 }), 'How many; 50.'),
+});
+
+/** What each method takes. */
+export interface StewardInputs {
+  readonly status: object;
+  readonly conversations: object;
+  readonly tasks: Infer<typeof STEWARD_TASKS_QUERY>;
+  readonly send: Infer<typeof STEWARD_SEND>;
+  readonly stop: Infer<typeof STEWARD_STOP>;
+  readonly updates: Infer<typeof STEWARD_UPDATES_QUERY>;
+}
+export type StewardMethod = keyof StewardInputs;
+
+/** What each method answers. */
+export interface StewardAnswers {
+  readonly status: Infer<typeof STEWARD_STATUS>;
+  readonly conversations: Infer<typeof STEWARD_CONVERSATIONS>;
+  readonly tasks: Infer<typeof STEWARD_TASKS>;
+  readonly send: Infer<typeof STEWARD_TAKEN>;
+  readonly stop: Infer<typeof STEWARD_STOPPED>;
+  readonly updates: Infer<typeof STEWARD_UPDATES>;
+}
+
+interface ControlMethod<I, A> {
+  readonly input: (value: unknown) => Parsed<I>;
+  readonly answer: (value: unknown) => Parsed<A>;
+}
+
+function method<I, A>(takes: ObjectShape, gives: ObjectShape): ControlMethod<I, A> {
+  return { input: parserFor<I>(takes), answer: parserFor<A>(gives) };
+}
+
+/** Each is a POST to `/v1/NAME` with the JSON of its input, answered with that of its answer. */
+export const STEWARD_CONTROL: {
+  readonly [M in StewardMethod]: ControlMethod<StewardInputs[M], StewardAnswers[M]>;
+} = {
+  status: method(closed({}), STEWARD_STATUS),
+  conversations: method(closed({}), STEWARD_CONVERSATIONS),
+  tasks: method(STEWARD_TASKS_QUERY, STEWARD_TASKS),
+  send: method(STEWARD_SEND, STEWARD_TAKEN),
+  stop: method(STEWARD_STOP, STEWARD_STOPPED),
+  updates: method(STEWARD_UPDATES_QUERY, STEWARD_UPDATES),
+};

@@ -1,0 +1,68 @@
+// What Steward answers on its socket.
+import { type StewardAnswers, tableFailure } from '@subluminal/contracts';
+import {
+  type ControlHandlers,
+  changed,
+  spendingAnswer,
+  taskAnswer,
+  updatesAnswer,
+} from '../control/index.ts';
+import type { Journal } from '../journal/index.ts';
+import type { Conversations } from '../loop/index.ts';
+
+type Status = StewardAnswers['status'];
+
+export interface ControlParts {
+  readonly journal: Journal;
+  readonly conversations: Conversations;
+  readonly about: () => Pick<
+    Status,
+    'pid' | 'version' | 'started_at_ms' | 'config_folder' | 'servers' | 'channels'
+  >;
+  readonly pending: () => Pick<Status, 'pending_confirmations' | 'pending_changes'>;
+  readonly nowMs: () => number;
+}
+
+const TASKS_SHOWN = 50;
+
+export function controlHandlers(parts: ControlParts): ControlHandlers {
+  const { journal, conversations, about, pending, nowMs } = parts;
+  return {
+    status: async () => ({
+      ...about(),
+      ...pending(),
+      open_tasks: journal.openTasks().map((task) => taskAnswer(journal, task)),
+      spending: spendingAnswer(journal, nowMs()),
+    }),
+    conversations: async () => ({
+      conversations: journal.conversations().map(({ id, channel, person, ...known }) => ({
+        ...{ id, channel, person },
+        run_id: known.runId,
+        created_at_ms: known.createdAtMs,
+      })),
+    }),
+    tasks: async ({ limit = TASKS_SHOWN }) => ({
+      tasks: journal.lastTasks(limit).map((task) => taskAnswer(journal, task)),
+    }),
+    send: async ({ channel, person, thread = '', text }) => {
+      const taken = conversations.receive({ channel, person, address: thread, text });
+      switch (taken.kind) {
+        case 'refused':
+          return tableFailure('SUB_STEWARD_REQUEST', taken.why);
+        case 'stopped':
+          return { kind: 'stopped', conversation_id: taken.conversationId, task_id: null };
+        case 'task': {
+          const { id, conversationId } = taken.task;
+          return { kind: 'task', conversation_id: conversationId, task_id: id };
+        }
+      }
+    },
+    stop: async ({ conversation_id, task_id }) => ({
+      count: conversations.stop(conversation_id, task_id),
+    }),
+    updates: async ({ conversation_id, after, version, wait_ms: waitMs = 0 }, signal) => {
+      if (version !== undefined) await changed(journal, version, { waitMs, signal });
+      return updatesAnswer(journal, conversation_id, after);
+    },
+  };
+}

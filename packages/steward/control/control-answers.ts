@@ -1,0 +1,76 @@
+// What the journal has, as commands and the page are told.
+import type { StewardAnswers } from '@subluminal/contracts';
+import type { Journal, JournalMessage, JournalTask } from '../journal/index.ts';
+
+type ToldTask = StewardAnswers['tasks']['tasks'][number];
+type ToldUpdates = StewardAnswers['updates'];
+
+export function taskAnswer(journal: Journal, task: JournalTask): ToldTask {
+  const { id, conversationId, purpose, askedBy, request, state, reason, costMicros } = task;
+  const steps = journal.steps(id).map(({ n, server, tool, args, reasoning, ...step }) => ({
+    ...{ n, server, tool, args, reasoning, state: step.state },
+    call_id: step.callId,
+    result: step.result,
+  }));
+  return {
+    ...{ id, conversation_id: conversationId, purpose, asked_by: askedBy, request, state, reason },
+    cost_micros: costMicros,
+    created_at_ms: task.createdAtMs,
+    ended_at_ms: task.endedAtMs,
+    steps,
+  };
+}
+
+function messageAnswer({ n, role, text, taskId, atMs }: JournalMessage) {
+  return { n, role, text, task_id: taskId, at_ms: atMs };
+}
+
+export function updatesAnswer(journal: Journal, conversationId: string, after: number) {
+  const open = journal.openTasks().filter((task) => task.conversationId === conversationId);
+  const [last] = journal.lastTasksOf(conversationId, 1);
+  const tasks = [...open, ...(last === undefined ? [] : [last])];
+  const shown = new Map(tasks.map((task) => [task.id, task]));
+  const answer: ToldUpdates = {
+    version: journal.version,
+    run_id: journal.conversation(conversationId)?.runId ?? null,
+    messages: journal.messagesAfter(after, conversationId).map(messageAnswer),
+    tasks: [...shown.values()].map((task) => taskAnswer(journal, task)),
+    is_idle: open.length === 0,
+  };
+  return answer;
+}
+
+/** Resolves when the journal is no longer at this version, when the time is up, or when nobody waits. */
+export function changed(
+  journal: Journal,
+  version: number,
+  { waitMs, signal }: { readonly waitMs: number; readonly signal: AbortSignal },
+): Promise<void> {
+  return new Promise((resolve) => {
+    if (journal.version !== version || signal.aborted) return resolve();
+    const finish = () => {
+      stop();
+      clearTimeout(timer);
+      signal.removeEventListener('abort', finish);
+      resolve();
+    };
+    const stop = journal.onChange(finish);
+    const timer = setTimeout(finish, waitMs);
+    signal.addEventListener('abort', finish);
+  });
+}
+
+export function spendingAnswer(
+  journal: Journal,
+  nowMs: number,
+): StewardAnswers['status']['spending'] {
+  return journal.spendingOn(nowMs).map((spent) => ({
+    purpose: spent.purpose,
+    turns: spent.turns,
+    steps: spent.steps,
+    input_tokens: spent.inputTokens,
+    output_tokens: spent.outputTokens,
+    cost_micros: spent.costMicros,
+    work_ms: spent.workMs,
+  }));
+}
