@@ -49,7 +49,7 @@ export const STEWARD = [
   },
   {
     id: 'ST-5.6',
-    state: 'planned',
+    state: 'done',
     text: 'A file changes only after its diff was approved, and every change can be rolled back.',
   },
   {

@@ -58,6 +58,7 @@ export {
 } from './process-identity.ts';
 export type { ProgramPlace } from './program.ts';
 export { findProgram, isExecutable, programCandidates, realFile } from './program.ts';
+export type { FileRead } from './read-file.ts';
 export { readRegularFile } from './read-file.ts';
 export { secretMatcher } from './secret-matcher.ts';
 export { closedToOthers } from './shared-file.ts';

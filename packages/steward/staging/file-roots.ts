@@ -1,8 +1,16 @@
 // Which files the agent may see at all: those in the folders that the user gave it. What a path leads to counts, not
 // what it looks like.
-import { isAbsolute, join, relative, sep } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { quote } from '@subluminal/core/visible';
-import { type Located, PathLookup, realPath } from '@subluminal/plane/os';
+import {
+  attempt,
+  type FileRead,
+  type Located,
+  PathLookup,
+  pinFolder,
+  readRegularFile,
+  realPath,
+} from '@subluminal/plane/os';
 
 export interface FileRootsOptions {
   /** The first is the workspace, where relative paths start. */
@@ -41,4 +49,16 @@ export function fileRoots({ folders, closed = [] }: FileRootsOptions): FileRoots
 function isInside(folder: string, path: string): boolean {
   const way = relative(folder, path);
   return way === '' || !(way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way));
+}
+
+/** Reads a file at a true path, in the folder that this path leads to now, and through no link. */
+export function readTruePath(path: string, bytesMax: number): FileRead {
+  const missing = { kind: 'missing', code: 'ENOENT' } as const;
+  const folder = attempt(() => pinFolder(dirname(path)));
+  if (folder === undefined || folder === 'moved') return missing;
+  try {
+    return readRegularFile(folder.at(basename(path)), { bytesMax, noFollow: true });
+  } finally {
+    folder.close();
+  }
 }

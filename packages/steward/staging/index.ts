@@ -11,6 +11,6 @@ export type {
 } from './desk.ts';
 export { ChangeDesk, titleOf } from './desk.ts';
 export type { FileRoots, FileRootsOptions } from './file-roots.ts';
-export { fileRoots } from './file-roots.ts';
+export { fileRoots, readTruePath } from './file-roots.ts';
 export type { NextContent, Proposal, ProposedFile, Staging } from './staging.ts';
 export { openStaging } from './staging.ts';

@@ -2,10 +2,9 @@
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { quote } from '@subluminal/core/visible';
 import { sha256Bytes } from '@subluminal/plane/crypto';
-import { readRegularFile } from '@subluminal/plane/os';
 import { type ChangeSet, changeSetId, type StagedFile } from './change-set.ts';
 import { type ChangeStore, FILE_BYTES_MAX, SET_BYTES_MAX } from './change-store.ts';
-import type { FileRoots } from './file-roots.ts';
+import { type FileRoots, readTruePath } from './file-roots.ts';
 
 export interface ProposedFile {
   /** As the agent names it. */
@@ -106,7 +105,7 @@ function stageFile(roots: FileRoots, { path, to, next }: ProposedFile): Staged |
   const target = to === undefined ? undefined : roots.locate(to);
   if (typeof target === 'string') return refused(target);
   if (target?.isThere) return refused(`There is a file ${quote(target.path)} already.`);
-  const read = readRegularFile(found.path, { bytesMax: FILE_BYTES_MAX, noFollow: true });
+  const read = readTruePath(found.path, FILE_BYTES_MAX);
   if (read.kind === 'unreadable') return refused(`${quote(path)} ${read.why}.`);
   const now = read.kind === 'read' ? read.bytes : undefined;
   const wanted = next(now);
