@@ -15,7 +15,6 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -99,7 +98,8 @@ function hydrateSymlinks(): void {
 }
 
 function moveToOpenFolder(root: string): void {
-  const open = mkdtempSync(join(tmpdir(), 'subluminal-postgres-'));
+  // Not in the folder of the tests: it goes with them, and the link to here stays.
+  const open = mkdtempSync('/tmp/subluminal-postgres-');
   chmodSync(open, 0o755);
   const copy = join(open, 'programs');
   cpSync(root, copy, { recursive: true, verbatimSymlinks: true });
