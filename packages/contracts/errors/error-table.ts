@@ -209,6 +209,12 @@ const ERRORS = {
   SUB_STORE_REFUSED: "The gateway's database refuses a row.",
   SUB_STORE_NEWER: "The gateway's database was made by a newer version.",
   SUB_STORE_UNUSABLE: "The gateway's database cannot be used.",
+  // Databases of the gateway and of Steward's memory.
+  SUB_STORE_DOWN: 'The database does not answer.',
+  SUB_STORE_BUSY: 'The database cannot keep up.',
+  SUB_STORE_REFUSED: 'The database refuses a row.',
+  SUB_STORE_NEWER: 'The database was made by a newer version.',
+  SUB_STORE_UNUSABLE: 'The database cannot be used.',
   // Steward.
   SUB_CHANGE_UNKNOWN: 'There is no such proposed change.',
   SUB_CHANGE_REFUSED: 'A change of files cannot be proposed.',
@@ -219,6 +225,8 @@ const ERRORS = {
   SUB_STEWARD_VALUE: 'A field of the Steward configuration has a wrong value.',
   SUB_STEWARD_GIT: 'The configuration folder of Steward needs git.',
   SUB_STEWARD_JOURNAL: 'The journal of Steward cannot be used.',
+  SUB_STEWARD_MEMORY: 'The memory does not take this.',
+  SUB_STEWARD_EMBEDDINGS: 'The model makes no embeddings.',
   SUB_STEWARD_START: 'Steward does not start.',
   SUB_STEWARD_AWAY: 'Steward does not run.',
   SUB_STEWARD_REQUEST: 'Steward cannot take the request.',
@@ -307,6 +315,9 @@ const FIXES: { readonly [C in SubCode]?: string } = {
   SUB_CHANGE_CONFLICT: 'Look at the change again; reject it, and have it proposed again.',
   SUB_STEWARD_JOURNAL:
     'Check the disk and the permissions of the file; move it away to start with an empty one.',
+  SUB_STEWARD_MEMORY: 'Correct what the message names.',
+  SUB_STEWARD_EMBEDDINGS:
+    'Check the model that makes embeddings; searches go by words alone meanwhile.',
   SUB_STEWARD_START: 'Run `sub steward start --foreground` to see more.',
   SUB_STEWARD_AWAY: 'Run `sub steward start`.',
   SUB_STEWARD_REQUEST: 'Correct what the message names.',

@@ -16,8 +16,16 @@ const CACHE_KIB = 8 * 1024;
 
 export type SqliteDatabase = ReturnType<typeof sqliteDatabase>;
 
+export interface DatabaseOptions {
+  readonly busyMs?: number | undefined;
+  readonly cacheKib?: number;
+  /** Runs before anything else is read; with it, extensions may be loaded. */
+  readonly setUp?: (db: Database) => void;
+}
+
 /** Opens the file, for this user alone, and makes it when it is not there. */
-export async function openDatabase(file: string, busyMs = BUSY_MS) {
+export async function openDatabase(file: string, options: DatabaseOptions = {}) {
+  const { busyMs = BUSY_MS, cacheKib = CACHE_KIB } = options;
   const sqlite = await loadSqlite();
   return translated(file, () => {
     makeFolders(dirname(file));
@@ -26,9 +34,11 @@ export async function openDatabase(file: string, busyMs = BUSY_MS) {
       db.exec('PRAGMA journal_mode = WAL');
       // A commit survives the death of the process. Records survive a power cut too: see `transaction`.
       db.exec('PRAGMA synchronous = NORMAL');
+      options.setUp?.(db);
     };
-    const options = { timeout: busyMs, cacheKib: CACHE_KIB, setUp };
-    return sqliteDatabase(file, openPrivateDatabase(sqlite, file, options));
+    const allowExtension = options.setUp !== undefined;
+    const opening = { timeout: busyMs, cacheKib, allowExtension, setUp };
+    return sqliteDatabase(file, openPrivateDatabase(sqlite, file, opening));
   });
 }
 

@@ -27,7 +27,7 @@ export interface SqliteStoreOptions {
 }
 
 export async function openSqliteGatewayStore(options: SqliteStoreOptions): Promise<GatewayStore> {
-  const db = await openDatabase(options.file, options.busyMs);
+  const db = await openDatabase(options.file, { busyMs: options.busyMs });
   try {
     migrateSqlite(db, options.steps ?? SQLITE_STEPS);
   } catch (cause) {

@@ -17,6 +17,8 @@ export interface Database {
   readonly isTransaction: boolean;
   exec(sql: string): void;
   prepare(sql: string): Statement;
+  enableLoadExtension(isAllowed: boolean): void;
+  loadExtension(file: string): void;
   close(): void;
 }
 
@@ -26,6 +28,7 @@ export interface OpenOptions {
   readonly enableForeignKeyConstraints?: boolean;
   /** Without it the schema itself can be edited; tests do. */
   readonly defensive?: boolean;
+  readonly allowExtension?: boolean;
 }
 
 export interface SqliteModule {

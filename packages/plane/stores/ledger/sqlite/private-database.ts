@@ -9,7 +9,7 @@ export function makePrivateDatabase(file: string): void {
   if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
 }
 
-interface OpeningOptions extends Pick<OpenOptions, 'readOnly' | 'timeout'> {
+interface OpeningOptions extends Pick<OpenOptions, 'readOnly' | 'timeout' | 'allowExtension'> {
   readonly cacheKib: number;
   readonly setUp: (db: Database) => void;
 }
