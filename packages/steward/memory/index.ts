@@ -1,4 +1,5 @@
 export type { Embedder } from './embedders/types.ts';
+export { type MemoryOptions, openMemory } from './open-memory.ts';
 export type {
   AddedMemory,
   AgentMemory,

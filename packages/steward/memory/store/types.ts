@@ -86,7 +86,7 @@ export interface MemoryStore {
   readonly vectors: VectorSupport;
   /** Writes a row, or replaces the one of its id; the indexes follow its state. */
   put(row: MemoryRow): Promise<void>;
-  get(id: string): Promise<MemoryRow | undefined>;
+  byIds(ids: readonly string[]): Promise<readonly MemoryRow[]>;
   byHash(hash: string): Promise<MemoryRow | undefined>;
   list(filter: RowFilter): Promise<readonly MemoryRow[]>;
   markUsed(ids: readonly string[], nowMs: number): Promise<void>;

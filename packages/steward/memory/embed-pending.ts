@@ -1,0 +1,102 @@
+// Makes vectors in the background: a memory is kept at once, and is found by its words until its vector is there.
+import { isFailure } from '@subluminal/contracts';
+import { errorText } from '@subluminal/plane/os';
+import type { Embedder } from './embedders/types.ts';
+import type { MemoryStore } from './store/types.ts';
+import type { VectorStatus } from './types.ts';
+
+const BATCH = 32;
+const QUERY_MS = 3_000;
+
+export class PendingEmbeddings {
+  readonly #store: MemoryStore;
+  readonly #embedder: Embedder | undefined;
+  readonly #end = new AbortController();
+  #running: Promise<void> | undefined;
+  #problem: string | undefined;
+
+  constructor(store: MemoryStore, embedder: Embedder | undefined) {
+    this.#store = store;
+    this.#embedder = store.vectors.kind === 'on' ? embedder : undefined;
+  }
+
+  /** A model with another name makes all vectors anew. */
+  async start(): Promise<void> {
+    if (this.#embedder === undefined) return;
+    await this.#store.useModel(this.#embedder.name, this.#embedder.dimensions);
+    this.poke();
+  }
+
+  /** There may be something without a vector. */
+  poke(): void {
+    if (this.#embedder === undefined || this.#end.signal.aborted) return;
+    this.#running ??= this.#embedAll(this.#embedder).finally(() => {
+      this.#running = undefined;
+    });
+  }
+
+  async settled(): Promise<void> {
+    await this.#running;
+  }
+
+  /** Nothing when there is no vector in time: words alone find something as well. */
+  async ofQuery(text: string): Promise<Float32Array | undefined> {
+    if (this.#embedder === undefined) return undefined;
+    const signal = AbortSignal.any([this.#end.signal, AbortSignal.timeout(QUERY_MS)]);
+    const made = await this.#embed(this.#embedder, [text], signal);
+    return made?.[0];
+  }
+
+  async status(): Promise<VectorStatus> {
+    const { vectors } = this.#store;
+    if (vectors.kind === 'off') return vectors;
+    if (this.#embedder === undefined) return { kind: 'off', why: 'No model makes embeddings.' };
+    if (this.#problem !== undefined) return { kind: 'off', why: this.#problem };
+    const pending = await this.#store.countWithoutEmbedding();
+    return { kind: 'on', model: this.#embedder.name, pending };
+  }
+
+  async close(): Promise<void> {
+    this.#end.abort();
+    await this.#running;
+    await this.#embedder?.close();
+  }
+
+  /** Newest first, a batch at a time; what fails is tried again with the next memory. */
+  async #embedAll(embedder: Embedder): Promise<void> {
+    while (!this.#end.signal.aborted) {
+      const entries = await this.#store.withoutEmbedding(BATCH);
+      if (entries.length === 0) return;
+      const texts = entries.map(({ text }) => text);
+      const vectors = await this.#embed(embedder, texts, this.#end.signal);
+      if (vectors === undefined) return;
+      const made = entries.flatMap(({ id }, place) => {
+        const vector = vectors[place];
+        return vector === undefined ? [] : [{ id, vector }];
+      });
+      await this.#store.putEmbeddings(made);
+    }
+  }
+
+  async #embed(embedder: Embedder, texts: readonly string[], signal: AbortSignal) {
+    try {
+      const vectors = await embedder.embed(texts, signal);
+      if (signal.aborted) return undefined;
+      this.#problem = isFailure(vectors) ? vectors.message : problemOf(embedder, texts, vectors);
+      return isFailure(vectors) || this.#problem !== undefined ? undefined : vectors;
+    } catch (cause) {
+      this.#problem = `The embeddings fail: ${errorText(cause)}.`;
+      return undefined;
+    }
+  }
+}
+
+function problemOf(
+  { name, dimensions }: Embedder,
+  texts: readonly string[],
+  vectors: readonly Float32Array[],
+): string | undefined {
+  const isWhole =
+    vectors.length === texts.length && vectors.every(({ length }) => length === dimensions);
+  return isWhole ? undefined : `${name} makes other vectors than it says.`;
+}

@@ -1,0 +1,48 @@
+// Looks at a text before it is remembered: secrets are taken out, personal data is named, and what reads as an order
+// is held back.
+import { type ContentFinding, scanText } from '@subluminal/core/detect';
+import type { Redactor } from '@subluminal/core/scan';
+import { instructionSigns } from './instruction-signs.ts';
+
+export interface AdmittedText {
+  readonly text: string;
+  /** Kinds of personal data. */
+  readonly tags: readonly string[];
+  /** Why it reads as an order: rules of the scanner and signs of our own. */
+  readonly orders: readonly string[];
+}
+
+const REASONS_MAX = 16;
+/** Nobody looks at the values of findings here. */
+const fingerprint = () => '';
+
+export function admitText(text: string, redactor: Redactor): AdmittedText {
+  const { findings } = scanText(text, { fingerprint, classes: ['secret', 'personal'] });
+  const tags = findings.filter(({ class: found }) => found === 'personal').map(({ rule }) => rule);
+  const secrets = findings.filter(
+    ({ class: found, confidence }) => found === 'secret' && confidence !== 'hint',
+  );
+  const clean = redactor.plain(withoutRanges(text, secrets));
+  return { text: clean, tags: [...new Set(tags)].slice(0, REASONS_MAX), orders: ordersIn(text) };
+}
+
+/** Judged as a tool's definition is: a model would take both for a rule. */
+export function ordersIn(text: string): readonly string[] {
+  const classes = ['injection', 'hidden_text'] as const;
+  const { findings } = scanText(text, { fingerprint, classes, strictness: 'definition' });
+  const rules = findings
+    .filter(({ confidence }) => confidence !== 'hint')
+    .map(({ class: found, rule }) => `${found}:${rule}`);
+  return [...new Set([...rules, ...instructionSigns(text)])].slice(0, REASONS_MAX);
+}
+
+function withoutRanges(text: string, findings: readonly ContentFinding[]): string {
+  let out = '';
+  let done = 0;
+  for (const { start, end, rule } of findings.toSorted((one, two) => one.start - two.start)) {
+    if (start < done) continue;
+    out += `${text.slice(done, start)}[redacted:${rule}]`;
+    done = end;
+  }
+  return out + text.slice(done);
+}
