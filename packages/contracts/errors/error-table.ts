@@ -203,12 +203,6 @@ const ERRORS = {
   SUB_PROXY_VERSION: 'The gateway does not serve a proxy of this version.',
   SUB_PROXY_SCAN: 'The request could not be searched for secrets in time.',
   SUB_STEWARD_CHANNEL: 'A channel of Steward cannot be used.',
-  // The gateway's database.
-  SUB_STORE_DOWN: "The gateway's database does not answer.",
-  SUB_STORE_BUSY: "The gateway's database cannot keep up.",
-  SUB_STORE_REFUSED: "The gateway's database refuses a row.",
-  SUB_STORE_NEWER: "The gateway's database was made by a newer version.",
-  SUB_STORE_UNUSABLE: "The gateway's database cannot be used.",
   // Databases of the gateway and of Steward's memory.
   SUB_STORE_DOWN: 'The database does not answer.',
   SUB_STORE_BUSY: 'The database cannot keep up.',
