@@ -1,6 +1,6 @@
 // Core memory: facts that the user has set by a command. No tool of the agent comes here.
 import type { Failure } from '@subluminal/contracts';
-import { type MemoryParts, refused } from './memory-parts.ts';
+import { type MemoryParts, memoryRefusal } from './memory-parts.ts';
 import type { CoreFact } from './types.ts';
 
 const KEY_UNITS_MAX = 80;
@@ -22,12 +22,12 @@ export async function setCoreFact(
 ): Promise<CoreFact | Failure> {
   const name = key.trim();
   if (name === '' || name.length > KEY_UNITS_MAX)
-    return refused(`A fact has a name of 1 to ${KEY_UNITS_MAX} characters.`);
+    return memoryRefusal(`A fact has a name of 1 to ${KEY_UNITS_MAX} characters.`);
   if (value.trim() === '' || value.length > VALUE_UNITS_MAX)
-    return refused(`A fact has 1 to ${VALUE_UNITS_MAX} characters.`);
+    return memoryRefusal(`A fact has 1 to ${VALUE_UNITS_MAX} characters.`);
   const known = await store.core();
   if (known.length >= FACTS_MAX && !known.some((row) => row.key === name))
-    return refused(`There are ${FACTS_MAX} facts already.`);
+    return memoryRefusal(`There are ${FACTS_MAX} facts already.`);
   const fact = { key: name, value: redactor.plain(value), setMs: nowMs() };
   forgotten.remove(seals.hashText(coreForgetText(fact)));
   await store.putCore(seals.sealCore(fact));
@@ -39,7 +39,7 @@ export async function removeCoreFact(
   key: string,
 ): Promise<Failure | undefined> {
   const known = await store.core();
-  if (!known.some((row) => row.key === key)) return refused(`There is no fact ${key}.`);
+  if (!known.some((row) => row.key === key)) return memoryRefusal(`There is no fact ${key}.`);
   await store.removeCore([key]);
   return undefined;
 }

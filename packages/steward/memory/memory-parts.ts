@@ -39,11 +39,13 @@ export function shortSource(source: MemorySource): MemorySource {
 }
 
 export function textProblem(text: string): Failure | undefined {
-  if (text.trim() === '') return refused('There is no text.');
+  if (text.trim() === '') return memoryRefusal('There is no text.');
   if (text.length <= TEXT_UNITS_MAX) return undefined;
-  return refused(`A memory has at most ${TEXT_UNITS_MAX} characters, this has ${text.length}.`);
+  return memoryRefusal(
+    `A memory has at most ${TEXT_UNITS_MAX} characters, this has ${text.length}.`,
+  );
 }
 
-export function refused(message: string): Failure {
+export function memoryRefusal(message: string): Failure {
   return tableFailure('SUB_STEWARD_MEMORY', message);
 }

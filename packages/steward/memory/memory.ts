@@ -7,8 +7,8 @@ import { admitText } from './integrity/admit-text.ts';
 import {
   containing,
   type MemoryParts,
+  memoryRefusal,
   REASON_UNITS_MAX,
-  refused,
   SOURCE_UNITS_MAX,
   shortSource,
   TEXT_UNITS_MAX,
@@ -71,7 +71,8 @@ export class StewardMemory implements Memory {
     const hash = seals.hashText(admitted.text);
     const isUsers = entry.provenance === 'user_instruction';
     if (forgotten.has(hash)) {
-      if (!isUsers) return { kind: 'refused', failure: refused('It was forgotten by the user.') };
+      if (!isUsers)
+        return { kind: 'refused', failure: memoryRefusal('It was forgotten by the user.') };
       forgotten.remove(hash);
     }
     const known = await store.byHash(hash);
@@ -117,9 +118,10 @@ export class StewardMemory implements Memory {
   async #makeRoom(provenance: Provenance): Promise<Failure | undefined> {
     const max = this.#parts.entriesMax[provenance];
     if ((this.#counts.get(provenance) ?? 0) < max) return undefined;
-    if (provenance === 'user_instruction') return refused(`There are ${max} entries already.`);
+    if (provenance === 'user_instruction')
+      return memoryRefusal(`There are ${max} entries already.`);
     const ids = await this.#parts.store.oldest(provenance, Math.ceil(max / 100));
-    if (ids.length === 0) return refused(`There are ${max} confirmed entries already.`);
+    if (ids.length === 0) return memoryRefusal(`There are ${max} confirmed entries already.`);
     await this.#parts.store.remove(ids);
     this.#count(provenance, -ids.length);
     return undefined;
@@ -224,7 +226,7 @@ export class StewardMemory implements Memory {
     const { store } = this.#parts;
     const row = (await store.requests()).find((one) => one.id === id);
     const body = row === undefined ? undefined : requestBody(row.body);
-    if (body === undefined) return refused('There is no such request.');
+    if (body === undefined) return memoryRefusal('There is no such request.');
     if (verdict === 'accept') {
       const done =
         body.kind === 'core'
@@ -240,7 +242,9 @@ export class StewardMemory implements Memory {
     return this.#inTurn(async () => {
       const { store } = this.#parts;
       if ('containing' in target && target.containing.trim().length < FORGET_UNITS_MIN)
-        return refused(`Name at least ${FORGET_UNITS_MIN} characters of what is to be forgotten.`);
+        return memoryRefusal(
+          `Name at least ${FORGET_UNITS_MIN} characters of what is to be forgotten.`,
+        );
       const rows = 'ids' in target ? await store.byIds(target.ids) : await this.#holding(target);
       const holds = 'ids' in target ? () => false : containing(target.containing);
       const facts = (await store.core()).filter(({ key, value }) => holds(`${key}\n${value}`));
@@ -329,7 +333,7 @@ export class StewardMemory implements Memory {
   ): Promise<MemoryEntry | Failure> {
     const [row] = await this.#parts.store.byIds([id]);
     const isThere = row !== undefined && this.#parts.seals.isEntryGenuine(row);
-    return isThere ? work(row) : refused(`There is no memory ${id}.`);
+    return isThere ? work(row) : memoryRefusal(`There is no memory ${id}.`);
   }
 
   #confirmed(row: MemoryRow): Promise<MemoryRow> {

@@ -1,7 +1,12 @@
 // Requests of the agent as they stand in the database, where somebody may have changed them.
 import { type Failure, isObject } from '@subluminal/contracts';
 import { parseJson } from '@subluminal/plane/os';
-import { type MemoryParts, REASON_UNITS_MAX, refused, TEXT_UNITS_MAX } from './memory-parts.ts';
+import {
+  type MemoryParts,
+  memoryRefusal,
+  REASON_UNITS_MAX,
+  TEXT_UNITS_MAX,
+} from './memory-parts.ts';
 import type { MemoryRequestBody, RequestRow } from './store/types.ts';
 import type { MemoryRequest, NewMemoryRequest } from './types.ts';
 
@@ -12,9 +17,9 @@ export async function fileRequest(
   { body, reason, conversation }: NewMemoryRequest,
 ): Promise<MemoryRequest | Failure> {
   const { length } = await store.requests();
-  if (length >= REQUESTS_MAX) return refused(`${REQUESTS_MAX} requests wait for the user.`);
+  if (length >= REQUESTS_MAX) return memoryRefusal(`${REQUESTS_MAX} requests wait for the user.`);
   const text = redactor.plain(JSON.stringify(body));
-  if (text.length > TEXT_UNITS_MAX) return refused('The request is too long.');
+  if (text.length > TEXT_UNITS_MAX) return memoryRefusal('The request is too long.');
   const row = {
     id: newId(),
     body: text,
@@ -23,7 +28,7 @@ export async function fileRequest(
     createdMs: nowMs(),
   };
   await store.putRequest(row);
-  return readRequest(row) ?? refused('The request cannot be kept.');
+  return readRequest(row) ?? memoryRefusal('The request cannot be kept.');
 }
 
 export function readRequest(row: RequestRow): MemoryRequest | undefined {

@@ -1,7 +1,7 @@
 // What a sentence claims, in a form that two sentences can be compared by. Simple sentences only: what is not
 // understood contradicts nothing.
 
-interface Claim {
+interface StatedFact {
   /** What it is about, such as `user favorite color` or `likes fish`. */
   readonly about: string;
   /** The words of the value; a claim that only affirms or denies has none. */
@@ -65,7 +65,7 @@ function words(text: string): readonly string[] {
     .filter((word) => word !== '' && !SKIPPED.has(word));
 }
 
-function claimOf(sentence: string): Claim | undefined {
+function claimOf(sentence: string): StatedFact | undefined {
   const does = DOES.exec(sentence);
   if (does !== null) {
     const [whole, never, verb = '', object = ''] = does;
@@ -80,13 +80,13 @@ function claimOf(sentence: string): Claim | undefined {
   return claim(`${about} ${preposition}`, value, short !== undefined || negation !== undefined);
 }
 
-function claim(about: string, value: string, isDenied: boolean): Claim | undefined {
+function claim(about: string, value: string, isDenied: boolean): StatedFact | undefined {
   const key = words(about);
   if (key.length === 0 || key.length > ABOUT_WORDS_MAX) return undefined;
   return { about: key.toSorted().join(' '), value: words(value), isDenied };
 }
 
-export function claimsOf(text: string): readonly Claim[] {
+export function claimsOf(text: string): readonly StatedFact[] {
   return text
     .split(/[\n;!?]|\.(?=\s|$)/)
     .slice(0, SENTENCES_MAX)
@@ -98,7 +98,7 @@ export function claimsOf(text: string): readonly Claim[] {
 
 /** What the user has said, to be compared with. */
 export class KnownClaims {
-  readonly #claims = new Map<string, { readonly claim: Claim; readonly text: string }[]>();
+  readonly #claims = new Map<string, { readonly claim: StatedFact; readonly text: string }[]>();
 
   add(text: string): void {
     for (const found of claimsOf(text)) {
@@ -122,7 +122,7 @@ export class KnownClaims {
 }
 
 /** One value that is part of the other is a closer description, not another value. */
-function contradicts(one: Claim, other: Claim): boolean {
+function contradicts(one: StatedFact, other: StatedFact): boolean {
   const isSame = isWithin(one.value, other.value) || isWithin(other.value, one.value);
   return one.isDenied === other.isDenied ? !isSame && !one.isDenied : isSame;
 }

@@ -5,9 +5,9 @@ import {
   type PostgresClient,
   type PostgresDatabase,
 } from '@subluminal/gateway/store/postgres';
+import { MEMORY_SCHEMA_VERSION, memoryTables } from './memory-tables.ts';
 import { postgresVectors } from './postgres-vectors.ts';
 import { coreRow, ENTRY_COLUMNS, entryValues, groupOf, memoryRow, requestRow } from './rows.ts';
-import { MEMORY_SCHEMA_VERSION, memoryTables } from './schema.ts';
 import type { MemoryRow, MemoryStore, RowFilter, SearchGroup } from './types.ts';
 
 /** Any number that only our migrations use. */
@@ -141,13 +141,13 @@ async function count(db: PostgresDatabase) {
   }));
 }
 
-interface TextSearch {
+interface WordSearch {
   readonly words: readonly string[];
   readonly group: SearchGroup;
   readonly limit: number;
 }
 
-async function searchText(db: PostgresDatabase, { words, group, limit }: TextSearch) {
+async function searchText(db: PostgresDatabase, { words, group, limit }: WordSearch) {
   if (words.length === 0) return [];
   const query = words.map((word) => `'${word}'`).join(' | ');
   const sql = `SELECT id, ts_rank(to_tsvector('english', text), query, 1) AS score

@@ -1,12 +1,12 @@
 // Rows of both engines as values. Somebody may have changed the database, so that each cell is read as a stranger's.
 import type { CoreRow, MemoryRow, RequestRow, SearchGroup } from './types.ts';
 
-type Cells = { readonly [column: string]: unknown };
+type MemoryCells = { readonly [column: string]: unknown };
 
 export const ENTRY_COLUMNS = `id, text, provenance, source, conversation, state, reasons, tags,
   created_ms, confirmed_ms, last_used_ms, hash, seal`;
 
-export function memoryRow(cells: Cells): MemoryRow {
+export function memoryRow(cells: MemoryCells): MemoryRow {
   return {
     id: String(cells['id']),
     text: String(cells['text']),
@@ -43,12 +43,12 @@ export function entryValues(row: MemoryRow) {
   ] as const;
 }
 
-export function coreRow(cells: Cells): CoreRow {
+export function coreRow(cells: MemoryCells): CoreRow {
   const { key, value, set_ms: setMs, seal } = cells;
   return { key: String(key), value: String(value), setMs: Number(setMs), seal: String(seal) };
 }
 
-export function requestRow(cells: Cells): RequestRow {
+export function requestRow(cells: MemoryCells): RequestRow {
   const { id, body, reason, conversation, created_ms: createdMs } = cells;
   return {
     id: String(id),

@@ -3,8 +3,8 @@
 import { ThrownFailure, tableFailure } from '@subluminal/contracts';
 import { openDatabase, type SqliteDatabase } from '@subluminal/gateway/store/sqlite';
 import type { SqlRow, SqlValue } from '@subluminal/plane/sqlite';
+import { MEMORY_SCHEMA_VERSION, memoryTables } from './memory-tables.ts';
 import { coreRow, ENTRY_COLUMNS, entryValues, groupOf, memoryRow, requestRow } from './rows.ts';
-import { MEMORY_SCHEMA_VERSION, memoryTables } from './schema.ts';
 import { sqliteVectors } from './sqlite-vectors.ts';
 import type { MemoryRow, MemoryStore, RowFilter, SearchGroup } from './types.ts';
 import { loadVectorExtension } from './vector-extension.ts';
@@ -163,13 +163,13 @@ function unindex(db: SqliteDatabase, id: string): void {
   }
 }
 
-interface TextSearch {
+interface WordSearch {
   readonly words: readonly string[];
   readonly group: SearchGroup;
   readonly limit: number;
 }
 
-function searchText(db: SqliteDatabase, { words, group, limit }: TextSearch) {
+function searchText(db: SqliteDatabase, { words, group, limit }: WordSearch) {
   if (words.length === 0) return [];
   const name = TEXT_INDEX[group];
   const sql = `SELECT e.id AS id, -f.rank AS score
