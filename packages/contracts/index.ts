@@ -395,3 +395,5 @@ export {
   PERMISSION_TIERS,
   STEWARD_CHANNELS,
 } from './steward/permissions-file.ts';
+export type { ToolManifest } from './steward/tool-manifest.ts';
+export { TOOL_MANIFEST } from './steward/tool-manifest.ts';
