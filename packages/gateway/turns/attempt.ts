@@ -18,6 +18,7 @@ import { answerHeaders } from './answer-headers.ts';
 import type { ClientAnswer } from './client-answer.ts';
 import { ESTIMATED_HEADERS, estimatedCount } from './count-tokens.ts';
 import type { TurnLimits } from './limits.ts';
+import { readErrorBody } from './read-error-body.ts';
 import { relayStream, type StreamEnd } from './relay-stream.ts';
 import type { Attempt, AttemptError, AttemptOutcome, GovernedTurn, TurnRequest } from './types.ts';
 import {
@@ -125,8 +126,7 @@ class AttemptRun {
     if (turn.kind === 'count_tokens' && !countsTokens(this.attempt, turn)) return this.estimated();
     const request = upstreamRequest(this.attempt, { turn, governed, wires });
     if (isFailure(request)) {
-      const { message } = request;
-      const error = { status: 400, type: 'invalid_request_error', message };
+      const error = { status: 400, type: 'invalid_request_error', message: request.message };
       return this.failed({ class: 'internal', failure: request, upstream: error }, error);
     }
     if (request.wire !== turn.wire) this.observer = wires.wire(request.wire).observer();
@@ -211,7 +211,7 @@ class AttemptRun {
     answer: UpstreamAnswer,
     request: UpstreamRequest,
   ): Promise<AttemptResult> {
-    const body = await readAnswerBody(answer.body, this.context.limits.errorBytesMax);
+    const body = await readErrorBody(answer.body, this.attempt, this.context.limits.errorBytesMax);
     if (isFault(body)) return this.faulted(body);
     const value = parsed(body);
     if (value !== undefined) this.observer.whole(value);
@@ -248,7 +248,7 @@ class AttemptRun {
   ): Promise<AttemptResult> {
     const { wires, turn, limits } = this.context;
     const { status } = answer;
-    const body = await readAnswerBody(answer.body, limits.errorBytesMax);
+    const body = await readErrorBody(answer.body, this.attempt, limits.errorBytesMax);
     if (isFault(body)) return this.faulted(body);
     if (turn.kind === 'count_tokens' && NOT_THERE.has(status)) return this.estimated();
     const upstream = wires.wire(request.wire).readError(status, body.toString('utf8'));
