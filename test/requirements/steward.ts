@@ -239,17 +239,17 @@ export const STEWARD = [
   },
   {
     id: 'ST-11',
-    state: 'planned',
+    state: 'done',
     text: 'The agent works with any provider and falls back along a chain.',
   },
   {
     id: 'ST-11-primary',
-    state: 'planned',
+    state: 'done',
     text: 'Hosted and local models can both drive the agent, fully offline if wanted.',
   },
   {
     id: 'ST-11-guardian',
-    state: 'planned',
+    state: 'done',
     text: 'The guardian runs on a smaller, cheaper model of its own.',
   },
 ] as const satisfies readonly Requirement[];

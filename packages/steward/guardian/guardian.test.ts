@@ -1,9 +1,11 @@
 import { fail } from 'node:assert';
 import { failure, type JsonObject } from '@subluminal/contracts';
 import { HIDDEN } from '@subluminal/core/visible';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
+import { startScriptedModel } from '../../../test/steward/scripted-model.ts';
 import type { ModelAnswer, ModelQuestion, Models } from '../models/index.ts';
+import { localModel, openModelRun, RUN_ID } from '../models/testing/model-run.ts';
 import { caseMessage } from './case-message.ts';
 import { HOSTILE_PROPOSALS, type HostileProposal } from './hostile-proposals.test-support.ts';
 import { type GuardianQuestion, judgeProposal, openGuardian } from './index.ts';
@@ -153,6 +155,30 @@ test('the guardian sees the request, the action and the policy in a context of i
     },
     policy: { tier: 'human_approval', rules: 'Sending mail asks a person.' },
   });
+});
+
+test('the guardian is asked on its own model, and its turn is on record', async () => {
+  verifies('ST-11-guardian');
+  const model = await startScriptedModel({
+    small: ({ asked }) => ({
+      text: verdict(/^Case ([0-9a-f]+)/.exec(asked)?.[1] ?? '', 'BLOCK', 'Nobody asked for it.'),
+    }),
+  });
+  onTestFinished(() => model.close());
+  const { models, of } = await openModelRun({
+    chains: {
+      agent: [localModel(model.url, 'large')],
+      guardian: [localModel(model.url, 'small')],
+    },
+  });
+  const judgement = await judgeProposal(models, { ...proposed(), runId: RUN_ID });
+  expect(judgement).toEqual({
+    by: 'guardian',
+    verdict: 'BLOCK',
+    reason: 'Nobody asked for it.',
+    model: 'small (prompt 1)',
+  });
+  expect(of('turn_start')[0]?.call.preview.args_preview).toContain('"purpose":"guardian"');
 });
 
 test('both ends of a long parameter are shown', () => {
