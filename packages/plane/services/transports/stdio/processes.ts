@@ -18,6 +18,13 @@ export interface Family {
   readonly startTicks: number | undefined;
 }
 
+/** Of a process that was just started, detached and with the mark in its environment. */
+export function familyOf({ pid }: { readonly pid?: number | undefined }, shimId: string): Family {
+  if (pid === undefined) throw new Error('a spawned process has a pid');
+  // Until its exit is taken note of, the pid is its own: this start time is never another's.
+  return { pgid: pid, shimId, startTicks: readProcess(pid)?.startTicks };
+}
+
 /** What /proc says about a process; undefined when it is gone or there is no /proc. */
 export function readProcess(pid: number): ProcessStat | undefined {
   return processStat(pid, readText);

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
-import { type Family, readProcess, SHIM_MARK } from './processes.ts';
+import { type Family, familyOf, SHIM_MARK } from './processes.ts';
 import { relayStderr, type StderrRelay } from './relay-stderr.ts';
 import { catchSignals } from './supervise.ts';
 
@@ -103,8 +103,7 @@ function running({ shimId }: ServerCommand, child: ChildProcess): RunningServer 
   if (pid === undefined || stdin === null || stdout === null) {
     throw new Error('a spawned server has a pid and pipes');
   }
-  // Until its exit is taken note of, the pid is the server's: this start time is never another's.
-  const family = { pgid: pid, shimId, startTicks: readProcess(pid)?.startTicks };
+  const family = familyOf(child, shimId);
   const relay = child.stderr === null ? {} : { stderr: relayStderr(child.stderr) };
   return { pid, family, stdin, stdout, child, ...relay };
 }
