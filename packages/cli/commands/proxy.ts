@@ -8,9 +8,9 @@ import {
   proxyLog,
   readLogin,
   runningProxy,
-  startInBackground,
   startOwnProxy,
   startProxy,
+  startProxyProcess,
   stopProxy,
   takePlace,
 } from '@subluminal/gateway/proxy';
@@ -72,7 +72,7 @@ async function startBehind(machine: DeveloperMachine, options: StartOptions): Pr
   const passes = options['passthrough-aicg-events'] ? ['--passthrough-aicg-events'] : [];
   const config = options.config === undefined ? [] : ['--config', machine.paths.config];
   const port = String(machine.config['proxy.port']);
-  const started = await startInBackground({
+  const started = await startProxyProcess({
     runDir: machine.paths.run,
     command: [launcher, 'proxy', 'start', '--foreground', '--port', port, ...config, ...passes],
     env: { ...process.env, SUB_HOME: machine.paths.home },

@@ -13,7 +13,7 @@ export {
   type ProxyState,
   proxyLog,
   runningProxy,
-  startInBackground,
+  startProxyProcess,
   stopProxy,
   takePlace,
 } from './proxy-process.ts';

@@ -1,8 +1,6 @@
 // The proxy as a process of this user: one for each home. A file of the run folder says which process it is.
-import { spawn } from 'node:child_process';
-import { closeSync, constants, fstatSync, ftruncateSync, openSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { type Failure, failure, isObject, tableFailure } from '@subluminal/contracts';
 import {
   attempt,
@@ -12,6 +10,7 @@ import {
   parseJson,
   processEnded,
   readPrivateFile,
+  startInBackground,
   takeLockBlocking,
   writePrivateFile,
 } from '@subluminal/plane/os';
@@ -26,9 +25,6 @@ export interface ProxyState {
 
 const LOCK = 'proxy';
 const STATE_BYTES_MAX = 16_384;
-const LOG_BYTES_MAX = 1_048_576;
-const POLL_MS = 25;
-const START_MS = 20_000;
 /** Longer than the proxy itself waits for open streams. */
 const STOP_MS = 40_000;
 
@@ -92,7 +88,7 @@ export function takePlace(runDir: string): HeldPlace | Failure {
   };
 }
 
-export interface BackgroundStart {
+export interface ProxyStart {
   readonly runDir: string;
   /** The launcher, and what it is told. */
   readonly command: readonly [string, ...string[]];
@@ -100,44 +96,14 @@ export interface BackgroundStart {
 }
 
 /** Starts it in the background, and waits until it listens or has ended. */
-export async function startInBackground(start: BackgroundStart): Promise<ProxyState | Failure> {
+export async function startProxyProcess(start: ProxyStart): Promise<ProxyState | Failure> {
   const { runDir, command, env } = start;
-  const log = openLog(proxyLog(runDir));
-  let hasEnded = false;
-  try {
-    const child = spawn(process.execPath, command, {
-      detached: true,
-      cwd: '/',
-      env,
-      stdio: ['ignore', log, log],
-    });
-    child.on('error', () => {
-      hasEnded = true;
-    });
-    child.on('exit', () => {
-      hasEnded = true;
-    });
-    const deadlineMs = performance.now() + START_MS;
-    while (!hasEnded && performance.now() < deadlineMs) {
-      const state = runningProxy(runDir);
-      if (state !== undefined && state.identity.pid === child.pid) {
-        child.unref();
-        return state;
-      }
-      await pause(POLL_MS);
-    }
-    child.unref();
-    return tableFailure('SUB_PROXY_START');
-  } finally {
-    closeSync(log);
-  }
-}
-
-function openLog(path: string): number {
-  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
-  const log = openSync(path, O_APPEND | O_CREAT | O_NOFOLLOW | O_WRONLY, 0o600);
-  if (fstatSync(log).size > LOG_BYTES_MAX) ftruncateSync(log);
-  return log;
+  const ready = async (pid: number | undefined) => {
+    const state = runningProxy(runDir);
+    return state?.identity.pid === pid ? state : undefined;
+  };
+  const started = await startInBackground({ command, env, log: proxyLog(runDir), ready });
+  return started ?? tableFailure('SUB_PROXY_START');
 }
 
 /** Ends it, and waits for its open streams as long as it does itself. */

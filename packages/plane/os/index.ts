@@ -1,3 +1,4 @@
+export { startInBackground } from './background-process.ts';
 export { BoundedCache } from './bounded-cache.ts';
 export type { GateLimits } from './connection-gate.ts';
 export { ConnectionGate } from './connection-gate.ts';

@@ -1,0 +1,201 @@
+import type { StewardAnswers } from '@subluminal/contracts';
+import type { Entry } from '@subluminal/plane/approvals';
+import picocolors from 'picocolors';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { type ChatPorts, ChatView } from './chat-view.ts';
+
+type Updates = StewardAnswers['updates'];
+
+const HASH = 'a'.repeat(64);
+const STEP = {
+  ...{ n: 1, server: 'files', tool: 'read', args: { path: '/srv/a' }, reasoning: 'why' },
+  ...{ call_id: 'c', result: 'text' },
+  state: 'done',
+} as const;
+const TASK: Updates['tasks'][number] = {
+  ...{ id: 't1', conversation_id: 'c1', purpose: 'agent', request: 'Go.', reason: null },
+  ...{ cost_micros: 0, created_at_ms: 1, ended_at_ms: 2 },
+  asked_by: 'user',
+  state: 'done',
+  steps: [STEP],
+};
+const REPLY = { n: 2, role: 'assistant', text: 'It is done.', task_id: 't1', at_ms: 2 } as const;
+const DONE: Updates = {
+  ...{ version: 2, run_id: 'run-1', messages: [REPLY], tasks: [TASK], is_idle: true },
+};
+const BEFORE: Updates = { version: 1, run_id: null, messages: [], tasks: [], is_idle: true };
+
+function entry(runId = 'run-1'): Entry {
+  return {
+    kind: 'request',
+    state: 'pending',
+    outcome: null,
+    sha256: HASH,
+    request: {
+      v: 1,
+      id: 'ask-1',
+      wait: 'hold',
+      created_at: '2026-01-31T12:00:00Z',
+      ...{ expires_at: '2026-01-31T12:05:00Z', asked_by: { pid: 1, start: 'x' } },
+      agent: { agent_id: 'steward', client: 'custom', env: 'dev' },
+      call: {
+        ...{ run_id: runId, call_id: 'call-1', server: 'email', tool: 'send', args: {} },
+        ...{ args_hash: HASH, policy_hash: HASH, rule_id: 'ask', args_complete: true },
+        ...{ risk: [], reason: 'Because.' },
+      },
+    },
+  };
+}
+
+let said: string;
+let noted: string;
+let sent: string[];
+let stops: number;
+let verdicts: string[];
+let ends: boolean[];
+let nowMs: number;
+beforeEach(() => {
+  [said, noted, sent, stops, verdicts, ends, nowMs] = ['', '', [], 0, [], [], 1_000_000];
+});
+
+function open(changes: Partial<ChatPorts> = {}): ChatView {
+  return new ChatView({
+    say: (text) => {
+      said += text;
+    },
+    note: (text) => {
+      noted += text;
+    },
+    colors: picocolors.createColors(false),
+    nowMs: () => nowMs,
+    render: ({ request }) => `[${request.call.tool}]\n`,
+    send: async (text) => {
+      sent.push(text);
+      return 't1';
+    },
+    stop: () => {
+      stops += 1;
+    },
+    decide: (_entry, state) => {
+      verdicts.push(state);
+      return undefined;
+    },
+    forbidden: undefined,
+    end: (hasWorked) => ends.push(hasWorked),
+    isSingle: false,
+    ...changes,
+  });
+}
+
+describe('the chat', () => {
+  test('shows each step once, and the reply', async () => {
+    const view = open();
+    view.line('Go.');
+    await Promise.resolve();
+    view.onUpdates(DONE);
+    view.onUpdates({ ...DONE, messages: [] });
+    expect(sent).toEqual(['Go.']);
+    expect(said).toBe('It is done.\n');
+    expect(noted.match(/✓ files\.read/g)).toHaveLength(1);
+    expect(view.lastMessage).toBe(2);
+  });
+
+  test('one message ends with its task, not with what was there before', async () => {
+    const view = open({ isSingle: true });
+    view.line('Go.');
+    view.onUpdates(BEFORE);
+    await Promise.resolve();
+    view.onUpdates(BEFORE);
+    expect(ends).toEqual([]);
+    view.onUpdates(DONE);
+    expect(ends).toEqual([true]);
+  });
+
+  test('one message whose task failed ends as one that did not work', async () => {
+    const view = open({ isSingle: true });
+    view.line('Go.');
+    await Promise.resolve();
+    view.onUpdates({ ...DONE, tasks: [{ ...TASK, state: 'failed' }] });
+    expect(ends).toEqual([false]);
+  });
+
+  test('text of a model cannot steer the terminal', () => {
+    open().onUpdates({ ...DONE, messages: [{ ...REPLY, text: 'a\u001b[2Jb\nc' }] });
+    expect(said).not.toContain('\u001b');
+    expect(said.split('\n')).toHaveLength(3);
+  });
+
+  test('Ctrl-C stops the task, and leaves when it comes again', async () => {
+    const view = open();
+    view.line('Go.');
+    view.interrupt();
+    expect([stops, ends]).toEqual([1, []]);
+    view.interrupt();
+    expect(ends).toEqual([false]);
+  });
+
+  test('Ctrl-C while nothing is under way leaves when it comes again', () => {
+    const view = open();
+    view.interrupt();
+    expect([stops, ends]).toEqual([0, []]);
+    view.interrupt();
+    expect(ends).toEqual([false]);
+  });
+});
+
+describe('a confirmation', () => {
+  function asking(changes: Partial<ChatPorts> = {}): ChatView {
+    const view = open(changes);
+    view.onUpdates({ ...DONE, messages: [], is_idle: false });
+    view.onRequest(entry());
+    nowMs += 1_000;
+    return view;
+  }
+
+  test.each([
+    ['y', 'approved'],
+    ['no', 'rejected'],
+  ])('is answered by %s', (text, state) => {
+    const view = asking();
+    expect(noted).toContain('[send]');
+    view.line(text);
+    expect(verdicts).toEqual([state]);
+    expect(sent).toEqual([]);
+  });
+
+  test('is not answered by anything else, and nothing of it is sent', () => {
+    const view = asking();
+    for (const text of ['', 'maybe', 'yy']) view.line(text);
+    expect([verdicts, sent]).toEqual([[], []]);
+    view.line('d');
+    expect(noted).toContain(HASH);
+  });
+
+  test('is not answered by what was typed before it could be read', () => {
+    const view = open();
+    view.onUpdates({ ...DONE, messages: [], is_idle: false });
+    view.onRequest(entry());
+    view.line('y');
+    expect(verdicts).toEqual([]);
+  });
+
+  test('of another run is not shown', () => {
+    const view = open();
+    view.onUpdates({ ...DONE, messages: [], is_idle: false });
+    view.onRequest(entry('run-of-another'));
+    expect(noted).not.toContain('[send]');
+  });
+
+  test('where nobody may decide is announced with the command that does', () => {
+    asking({ forbidden: 'there is no terminal.' }).line('y');
+    expect(noted).toContain('sub approvals approve ask-1');
+    expect(verdicts).toEqual([]);
+  });
+
+  test('that somebody else has decided is over', () => {
+    const view = asking();
+    view.onEnd({ kind: 'missing', id: 'ask-1' });
+    view.line('y');
+    expect([verdicts, sent]).toEqual([[], ['y']]);
+  });
+});
