@@ -1,5 +1,6 @@
 export type { Embedder } from './embedders/types.ts';
 export { type MemoryOptions, openMemory } from './open-memory.ts';
+export { recallText } from './recall.ts';
 export type {
   AddedMemory,
   AgentMemory,
