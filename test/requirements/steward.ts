@@ -214,7 +214,7 @@ export const STEWARD = [
   },
   {
     id: 'ST-9.2',
-    state: 'planned',
+    state: 'done',
     text: 'Mail, calendar, documents, music and home servers come with cautious manifests.',
   },
   {

@@ -1,3 +1,4 @@
+export { reportPlainSecrets, withoutSecrets } from './check-secrets.ts';
 export { databaseAddress } from './database-address.ts';
 export type {
   ConfigChange,
@@ -10,7 +11,7 @@ export type { LoadConfigOptions, LoadedGatewayConfig } from './load-config.ts';
 export { loadGatewayConfig } from './load-config.ts';
 export { repoByRemote } from './repo-by-remote.ts';
 export type { SecretPlaces } from './secret-refs.ts';
-export { resolveSecretRef } from './secret-refs.ts';
+export { parseSecretRef, resolveSecretRef } from './secret-refs.ts';
 export type {
   BudgetRule,
   BudgetSettings,

@@ -2,7 +2,7 @@
 import type { GuardrailsFile, IntegrationsFile } from '@subluminal/contracts';
 import type { Problem } from '@subluminal/core/source';
 import type { ServerEntry } from '@subluminal/plane/serve/config';
-import type { Permissions } from '../permissions/types.ts';
+import type { Permissions } from '../permissions/index.ts';
 
 export interface StewardConfig {
   readonly kind: 'config';
@@ -21,4 +21,9 @@ export interface StewardConfig {
   readonly skillsFolder: string;
   readonly toolsFolder: string;
   readonly warnings: readonly Problem[];
+}
+
+export interface BrokenConfig {
+  readonly kind: 'broken';
+  readonly problems: readonly Problem[];
 }

@@ -8,6 +8,7 @@ import {
   readSource,
   reworded,
   type SourceFinding,
+  type SourceTree,
   valueOf,
 } from '@subluminal/core/source';
 
@@ -21,6 +22,7 @@ export type ReadForm<T> =
   | {
       readonly ok: true;
       readonly value: T;
+      readonly source: SourceTree;
       /** Findings of further checks as problems, with their places. */
       readonly place: (findings: readonly SourceFinding[]) => readonly Problem[];
     }
@@ -62,7 +64,7 @@ export function readForm<T>(
   }
   const parsed = parse(withDefaults(shape, valueOf(source.tree)));
   if (parsed.ok) {
-    return { ok: true, value: parsed.value, place: (found) => placed(found, file, source) };
+    return { ok: true, value: parsed.value, source, place: (found) => placed(found, file, source) };
   }
   const words = { title: `\`${file}\``, start, codes: CODES, synonyms: SYNONYMS };
   const findings = explainShape(parsed.mismatches.slice(0, PROBLEMS_MAX), source.tree, words);

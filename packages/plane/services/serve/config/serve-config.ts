@@ -157,7 +157,7 @@ function configOf(
   checkOrigins(written.allowed_origins, report);
   const servers = new Map<string, ServerEntry>();
   for (const [name, server] of Object.entries(written.servers)) {
-    const entry = entryOf(name, server, { file, report });
+    const entry = serverEntry(name, server, { file, report });
     if (entry !== undefined) servers.set(name, entry);
   }
   const auth = readAuthConfig(written.auth, {
@@ -210,7 +210,8 @@ function checkOrigins(origins: readonly string[], report: ReportFinding): void {
   }
 }
 
-function entryOf(
+/** One entry of `servers`; undefined when it cannot be used, and what is wrong is reported. */
+export function serverEntry(
   name: string,
   server: ServeFileServer,
   { file, report }: { readonly file: string; readonly report: ReportFinding },
