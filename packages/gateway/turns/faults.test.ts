@@ -35,6 +35,21 @@ async function errorOf(answer: Response) {
   return { status: answer.status, ...error };
 }
 
+test.each([401, 500])(
+  'an error of status %i that repeats our key is passed on without it',
+  async (status) => {
+    const { url } = await loopback(({ headers }, response) => {
+      const error = { type: 'api_error', message: `bad key ${String(headers['x-api-key'])}` };
+      response.writeHead(status, JSON_TYPE).end(JSON.stringify({ type: 'error', error }));
+    });
+    const key = 'sk-the-key-of-the-gateway';
+    const engine = await governedEngine([url], { attempt: { credentials: { kind: 'key', key } } });
+    const answer = await ask(engine.url, { stream: false });
+    expect(await answer.text()).not.toContain(key);
+    expect(engine.told.attempts[0]?.error?.upstream?.message).toBe('bad key [key]');
+  },
+);
+
 test('events reach the client as they come', async () => {
   const { url, server } = await loopback(() => {});
   const asked = once(server, 'request') as Promise<[unknown, ServerResponse]>;
