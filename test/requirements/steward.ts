@@ -89,12 +89,12 @@ export const STEWARD = [
   },
   {
     id: 'ST-8.1',
-    state: 'planned',
+    state: 'done',
     text: "No MCP server is within the agent's reach except through the tool plane.",
   },
   {
     id: 'ST-8.2',
-    state: 'planned',
+    state: 'done',
     text: 'The agent sees one tool list and cannot tell a governed server from a built-in tool.',
   },
   {
@@ -124,7 +124,7 @@ export const STEWARD = [
   },
   {
     id: 'ST-8.5',
-    state: 'planned',
+    state: 'done',
     text: 'Manifests reload while running, each server is isolated, and the plane works on stdio and HTTP alike.',
   },
   {
@@ -139,7 +139,7 @@ export const STEWARD = [
   },
   {
     id: 'ST-8.8',
-    state: 'planned',
+    state: 'done',
     text: 'One interceptor serves stdio and streamable HTTP, including sessions and reconnection.',
   },
   {

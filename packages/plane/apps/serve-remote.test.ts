@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text as textIn } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
+import { verifies } from '../../../test/requirements.ts';
 import { startIssuer } from '../services/serve/auth/testing/issuer.ts';
 import {
   begin,
@@ -20,6 +21,7 @@ function before(url: string, more = '', auth = 'none: true'): string {
 }
 
 test('a session reaches a server by its address, with progress and large answers', async () => {
+  verifies('ST-8.5', 'ST-8.8');
   const upstream = await served();
   const { url, close } = await served({ config: before(upstream.url()) });
   const session = await begin(url());

@@ -66,6 +66,8 @@ export interface SessionParts {
   readonly hub: SessionHub | undefined;
   readonly people: LazyApprovals;
   readonly guarding: GatesLifecycle;
+  /** What its agent knows of its calls. */
+  readonly brief?: SessionConfig['brief'];
   readonly injected: readonly Injection[];
   readonly redact: Redactor['plain'];
   readonly logLevel: LogLevel;
@@ -133,6 +135,7 @@ function configOf(parts: SessionParts): SessionConfig {
     hub: parts.hub !== undefined,
     approver: parts.people.approver,
     guard: parts.guarding.guard,
+    brief: parts.brief,
     limits: { previewBytesMax: limits.previewBytesMax, orphanMs: limits.orphanMs },
   };
 }

@@ -11,7 +11,7 @@ import { monotonicClock, parseJson } from '../../os/index.ts';
 import { governBoth, runCommands } from '../governor/govern.ts';
 import type { SessionParts } from '../governor/governed-session.ts';
 import { changePolicy, type OpenedSession, openSession } from '../governor/open-session.ts';
-import { MemoryTransport } from './memory-transport.ts';
+import { MemoryTransport } from '../transports/memory/memory-transport.ts';
 import { type HookSessionOpening, type HookSurroundings, partsOf } from './session-parts.ts';
 import { outputIn, textOf } from './tool-output.ts';
 

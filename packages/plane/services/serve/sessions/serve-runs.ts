@@ -34,11 +34,17 @@ const NAME_LENGTH_MAX = 256;
 const CUT_LENGTH = 200;
 const DIGEST_LENGTH = 40;
 
+/** What one run needs of them. */
+export type ServeRunOptions = Pick<
+  ServeRunsOptions,
+  'isHosted' | 'sink' | 'snapshot' | 'judge' | 'runDir' | 'idleMs' | 'warn'
+>;
+
 export class ServeRun {
   readonly producer: Producer;
   /** Undefined where the hub of `sub run` counts. */
   readonly hub: Hub | undefined;
-  readonly #options: ServeRunsOptions;
+  readonly #options: ServeRunOptions;
   readonly #recorder: Recorder;
   readonly #release: () => void;
   readonly #members = new Set<LocalHub>();
@@ -51,7 +57,7 @@ export class ServeRun {
   #isOver = false;
 
   constructor(
-    options: ServeRunsOptions,
+    options: ServeRunOptions,
     producer: Producer,
     meta: { readonly [name: string]: string },
   ) {

@@ -33,6 +33,8 @@ export interface ServerSurroundings {
   readonly loaded: LoadedSettings;
   readonly limits: SessionParts['limits'];
   readonly warn: (text: string) => void;
+  /** Which variables of `env` processes inherit, besides those that are meant for them; all unless given. */
+  readonly inherits?: (name: string) => boolean;
 }
 
 export interface ServerCaller {
@@ -88,8 +90,12 @@ export async function prepareServer(
   const shared = newRedaction();
   // Where each caller has tokens of its own, there may be more than one redactor can know.
   const isByCaller = entry.kind === 'remote' && entry.login === 'caller';
+  const meant = new Set(secrets.injected.map(({ inject_as }) => inject_as));
+  for (const name of Object.keys(entry.kind === 'command' ? entry.env : {})) meant.add(name);
+  const isKept = (name: string): boolean =>
+    !OURS.has(name) && (meant.has(name) || around.inherits?.(name) !== false);
   const kept = Object.entries(secrets.serverEnv()).flatMap(([name, value]) =>
-    OURS.has(name) || value === undefined ? [] : [[name, value] as const],
+    isKept(name) && value !== undefined ? [[name, value] as const] : [],
   );
   const env = Object.fromEntries(kept);
   const made = {

@@ -1,6 +1,8 @@
-// One session behind `sub serve`: an agent over HTTP, a governor, and a way to a server.
+// One session behind `sub serve`: an agent over HTTP, a governor, and a way to a server. Also that of an agent in this
+// process.
 import type { Producer } from '@subluminal/contracts';
 import { identityOf, type Snapshot } from '@subluminal/core/policy';
+import type { SessionConfig } from '@subluminal/core/session';
 import { visible } from '@subluminal/core/visible';
 import { uuidv7 } from 'uuidv7';
 import { monotonicClock } from '../../../os/index.ts';
@@ -15,8 +17,7 @@ import { LocalHub } from '../../governor/local-hub.ts';
 import { changePolicy, type OpenedSession, openSession } from '../../governor/open-session.ts';
 import type { BatchingSink } from '../../sink/index.ts';
 import { bridgeEras } from '../../transports/bridge/index.ts';
-import type { ServerEnd } from '../../transports/types.ts';
-import type { HttpAgent } from '../agent/http-agent.ts';
+import type { ServerEnd, Transport } from '../../transports/types.ts';
 import type { Caller } from '../http/endpoint.ts';
 import type { ServeRun } from './serve-runs.ts';
 import type { ServedServer, ServerSurroundings } from './served-server.ts';
@@ -28,12 +29,13 @@ export type GateFacts = Pick<
 >;
 
 /** What all sessions share. */
-export interface SessionSurroundings extends ServerSurroundings {
+export interface SessionSurroundings<S extends SessionServer = ServedServer>
+  extends ServerSurroundings {
   readonly sink: BatchingSink;
   readonly policy: () => { readonly snapshot: Snapshot; readonly files: PolicyFiles };
   /** Something besides a terminal of this machine may answer. */
   readonly hasChannel: boolean;
-  readonly openGates: (server: ServedServer, facts: GateFacts) => Promise<GatesLifecycle | string>;
+  readonly openGates: (server: S, facts: GateFacts) => Promise<GatesLifecycle | string>;
   /** The way to the hub of `sub run`, where it has started this process. */
   readonly reachHub: (
     server: string,
@@ -41,11 +43,31 @@ export interface SessionSurroundings extends ServerSurroundings {
   ) => Promise<SessionHub | string | undefined>;
 }
 
-export interface SessionOpening {
-  readonly server: ServedServer;
+/** What a session needs of its server. */
+export type SessionServer = Pick<
+  ServedServer,
+  'secretValues' | 'redaction' | 'eras' | 'connect'
+> & {
+  readonly entry: { readonly name: string };
+  readonly secrets: Pick<ServedServer['secrets'], 'injected'>;
+};
+
+export interface SessionAgent extends Transport {
+  /** As `close`, with the reason that requests without an answer get. */
+  closeWith(message: string): void;
+}
+
+export interface SessionOpening<S extends SessionServer = ServedServer> {
+  readonly server: S;
   readonly run: ServeRun;
-  readonly caller: Caller;
-  readonly agent: HttpAgent;
+  readonly caller: Pick<Caller, 'principal'>;
+  readonly agent: SessionAgent;
+  /** How its calls are recorded to have come; `mcp_http` unless given. */
+  readonly transport?: SessionParts['transport'];
+  /** What its agent knows of its calls. */
+  readonly brief?: SessionConfig['brief'];
+  /** Puts something between the governor and the server. */
+  readonly beforeServer?: (server: Transport) => Transport;
   /** It is over, and its agent gets no more answers. */
   readonly onOver: () => void;
   /** It ends, by itself or not; nothing is left of it when this is done. */
@@ -54,9 +76,9 @@ export interface SessionOpening {
 
 const REASON_LENGTH_MAX = 1_000;
 
-export class ServedSession {
-  readonly #around: SessionSurroundings;
-  readonly #opening: SessionOpening;
+export class ServedSession<S extends SessionServer = ServedServer> {
+  readonly #around: SessionSurroundings<S>;
+  readonly #opening: SessionOpening<S>;
   #opened: OpenedSession | undefined;
   #end: ServerEnd | undefined;
   #closing: Promise<void> | undefined;
@@ -66,7 +88,7 @@ export class ServedSession {
   #token: string | undefined;
   readonly #redaction: GrowingRedactor;
 
-  constructor(around: SessionSurroundings, opening: SessionOpening) {
+  constructor(around: SessionSurroundings<S>, opening: SessionOpening<S>) {
     this.#around = around;
     this.#opening = opening;
     this.#redaction = opening.server.redaction();
@@ -127,8 +149,9 @@ export class ServedSession {
   #govern(governed: GovernedSession, end: ServerEnd): void {
     const { inspectBytesMax } = this.#around.limits;
     const note = (detail: string): void => governed.log.warn(detail);
-    const { eras } = this.#opening.server;
-    const transport = bridgeEras(end.transport, { inspectBytesMax, note, eras });
+    const { server, beforeServer } = this.#opening;
+    const bridged = bridgeEras(end.transport, { inspectBytesMax, note, eras: server.eras });
+    const transport = beforeServer?.(bridged) ?? bridged;
     governed.stop = () => this.close();
     governed.server = transport;
     governBoth(governed, transport, {
@@ -195,7 +218,7 @@ export class ServedSession {
   }
 
   async #parts(producer: Producer, hub: SessionHub | undefined): Promise<SessionParts | string> {
-    const { server, caller } = this.#opening;
+    const { server, caller, brief, transport = 'mcp_http' } = this.#opening;
     const { loaded, sink, policy, limits, hasChannel, openGates, warn } = this.#around;
     const { config, paths } = loaded;
     const { snapshot, files } = policy();
@@ -217,10 +240,11 @@ export class ServedSession {
     const asking = { home: paths.home, producer, warn, hasChannel, isOneOfMany };
     const people = new LazyApprovals(asking);
     await guarding.prepare();
-    await people.prepare(snapshot, guarding.mayAsk);
+    await people.prepare(snapshot, guarding.mayAsk || brief !== undefined);
     return {
       serverName,
-      transport: 'mcp_http',
+      transport,
+      brief,
       snapshot,
       policyFiles: files,
       // One watch serves all sessions.

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, test, vi } from 'vitest';
+import { verifies } from '../../../../../test/requirements.ts';
 import {
   answer,
   data,
@@ -170,6 +171,7 @@ describe('a legacy session', () => {
   });
 
   test('begins again when the server has lost it, and sends what was refused once more', async () => {
+    verifies('ST-8.8');
     const peer = await opened(({ message, headers }, response) => {
       const isKnown = headers['mcp-session-id'] === 'session-2';
       if (isKnown) return json(response, answer(message.id, { ok: true }));

@@ -1,8 +1,8 @@
 // A peer that is no process and no connection: what it sends is handed over, and what it gets is handed back.
-import { GatheredBytes } from '../../os/index.ts';
-import { oneLine } from '../transports/one-line.ts';
-import { lineSplitter } from '../transports/stdio/index.ts';
-import type { Transport, TransportHandlers } from '../transports/types.ts';
+import { GatheredBytes } from '../../../os/index.ts';
+import { oneLine } from '../one-line.ts';
+import { lineSplitter } from '../stdio/index.ts';
+import type { Transport, TransportHandlers } from '../types.ts';
 
 export interface MemoryPeer {
   /** A whole message for the peer. */
@@ -11,7 +11,7 @@ export interface MemoryPeer {
   readonly broken: () => void;
 }
 
-interface MessageLimits {
+export interface MessageLimits {
   readonly inspectBytesMax: number;
   readonly messageBytesMax: number;
 }
