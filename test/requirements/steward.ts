@@ -39,7 +39,7 @@ export const STEWARD = [
   },
   {
     id: 'ST-5.4',
-    state: 'planned',
+    state: 'done',
     text: 'Each memory knows its origin and trust, fades unless confirmed, and core facts change only by the user.',
   },
   {

@@ -26,11 +26,11 @@ export function admitText(text: string, redactor: Redactor): AdmittedText {
   return { text: clean, tags: [...new Set(tags)].slice(0, REASONS_MAX), orders: ordersIn(text) };
 }
 
-/** Judged as a tool's definition is: a model would take both for a rule. */
+/** Orders are judged as in a tool's definition: a model would take both for a rule. */
 export function ordersIn(text: string): readonly string[] {
-  const classes = ['injection', 'hidden_text'] as const;
-  const { findings } = scanText(text, { fingerprint, classes, strictness: 'definition' });
-  const rules = findings
+  const hidden = scanText(text, { fingerprint, classes: ['hidden_text'] });
+  const strict = { fingerprint, classes: ['injection'], strictness: 'definition' } as const;
+  const rules = [...scanText(text, strict).findings, ...hidden.findings]
     .filter(({ confidence }) => confidence !== 'hint')
     .map(({ class: found, rule }) => `${found}:${rule}`);
   return [...new Set([...rules, ...instructionSigns(text)])].slice(0, REASONS_MAX);

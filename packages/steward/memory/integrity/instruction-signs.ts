@@ -15,7 +15,7 @@ const ORDER =
 const ASSISTANT =
   '(?:ai|a\\.i\\.|llms?|language models?|models?|assistants?|agents?|(?:chat)?bots?|steward|copilot|gpt)';
 const SENDING =
-  '(?:send|forward|cc|bcc|copy|upload|post|e-?mail|mail|transfer|wire|pay|share|submit|exfiltrate|leak|deliver|redirect|reply|append|embed|include)';
+  '(?:send|forward|cc|bcc|copy|upload|e-?mail|mail|transfer|wire|pay|share|submit|exfiltrate|leak|deliver|redirect|reply|append|embed|include)';
 const ADDRESS =
   '(?:[\\w.+-]{1,64}@[\\w-]{1,64}\\.|https?:|www\\.|hxxps?:|[a-z]{2}\\d{2}[a-z\\d]{10})';
 
@@ -26,7 +26,7 @@ const SIGNS: readonly Sign[] = [
     name: 'standing-order',
     patterns: [
       pattern(
-        '\\b(?:from now on|from this (?:point|moment) on|going forward|henceforth|hereafter|ab sofort|desde ahora|d[ée]sormais)\\b',
+        `\\b(?:from now on|from this (?:point|moment) on|going forward|henceforth|hereafter|ab sofort|desde ahora|d[ée]sormais)\\b[^.!?\\n]{0,100}\\b(?:you|your|always|never|must|${ASSISTANT}|${SENDING}|respond|reply|answer|say|speak|treat|trust|ignore|du|sie)\\b`,
       ),
       pattern(
         `\\b(?:whenever|every time|each time|any time|if|when|once)\\s(?:the |a |an )?(?:user|owner|you|human|${ASSISTANT})\\b[^.!?\\n]{1,120},\\s*(?:please |always |then |do |never )*(?!he\\b|she\\b|they\\b|it\\b|i\\b|we\\b)(?:${SENDING}|say|tell|use|add|run|call|ignore|answer|respond|recommend|mention|delete|open|execute|insert)\\b`,
@@ -43,15 +43,15 @@ const SIGNS: readonly Sign[] = [
     name: 'speaks-to-assistant',
     patterns: [
       pattern(
-        `\\b(?:you are|you're|you will be|act as|pretend (?:to be|you|that)|imagine (?:you|that you)|behave (?:as|like)|role-?play as|du bist|sie sind|eres|tu es|vous êtes)\\b[^.!?\\n]{0,60}\\b(?:now|${ASSISTANT}|expert|hacker|terminal|character|pirate|unrestricted|free|dan|nun|jetzt)\\b`,
+        `\\b(?:you are|you're|you will be|act as|pretend (?:to be|you|that)|imagine (?:you|that you)|behave (?:as|like)|role-?play as|du bist|sie sind|eres|tu es|vous êtes)\\b[^.!?\\n]{0,60}\\b(?:a\\.?i|assistant|agent|(?:chat)?bot|steward|gpt|expert|hacker|terminal|pirate|unrestricted|dan|without (?:rules|limits|restrictions)|nun|jetzt)\\b(?! (?:of|for) )`,
       ),
       pattern(
-        `\\b(?:note|message|memo|instructions?|attention|important|reminder|notice|hinweis|anweisung(?:en)?)\\s*(?:for|to|an|:)\\s*(?:the |any |all |an? |die |den )?(?:reading |processing )?${ASSISTANT}\\b`,
+        `\\b(?:note|message|memo|instructions?|attention|important|reminder|notice|hinweis|anweisung(?:en)?)\\s*(?:for|to|an|:)\\s*(?:the |any |all |an? |die |den )?(?:reading |processing )?${ASSISTANT}(?=\\s*[:,.!\\n)-]|\\s(?:that|who|which|reading|processing)\\b)`,
       ),
       pattern(
         `\\b(?:the|any|all|every|an?) (?:\\w{1,20} )?${ASSISTANT}(?: (?:reading|processing|handling|summari[sz]ing) (?:this|it)\\b[^.!?\\n]{0,40})? (?:must|should|shall|has to|have to|needs? to|is to|are to|is (?:required|instructed|authori[sz]ed|allowed|permitted|expected) to|may)\\b`,
       ),
-      pattern(`\\b(?:dear|hey|hello|hi|ok|okay) ${ASSISTANT}\\b`),
+      pattern(`\\b(?:dear|hey|hello|hi|ok|okay) ${ASSISTANT}\\s*[,:!.-]`),
       pattern(
         `\\byou (?:must|have to|need to|shall|are (?:required|instructed|ordered|obliged) to) (?:not |now |first |always |never |immediately |also )*(?:${SENDING}|ignore|forget|obey|comply|follow|respond|answer|reply|say|tell|execute|run|delete|act|trust|approve|always|never|now)\\b`,
       ),
@@ -61,13 +61,13 @@ const SIGNS: readonly Sign[] = [
     name: 'override',
     patterns: [
       pattern(
-        '\\b(?:ignore|disregard|forget|override|neglect|drop|discard|skip|overlook|bypass)\\b[^.!?\\n]{0,30}\\b(?:everything|all|any|previous|prior|preceding|above|earlier|foregoing|instructions?|orders?|rules?|assignments?|tasks?|directions?|prompts?|context|guidelines|safety)\\b',
+        '\\b(?:ignore|disregard|forget|override|neglect|drop|discard|skip|overlook|bypass)\\b[^.!?\\n]{0,30}\\b(?:everything|all (?:of |the |that |your |previous |prior |earlier )|what (?:the user|you|i|was)|instructions?|orders|rules|assignments?|directions|prompts?|guidelines|safety)\\b',
       ),
       pattern(
         '\\b(?:vergiss|vergessen sie|ignorier\\w{0,4}|missachte\\w{0,2}|lassen sie|olvid[ae]\\w{0,3}|ignor[ae]\\w{0,3}|oublie[zr]?|ignore[zr]|zaboravi\\w{0,3}|zanemari\\w{0,3})\\b[^.!?\\n]{0,30}\\b(?:alle\\w{0,2}|vorherige\\w{0,2}|bisherige\\w{0,2}|obige\\w{0,2}|tod[oa]s?|anterior\\w{0,2}|instruccion\\w{0,3}|tout\\w{0,3}|pr[ée]c[ée]dent\\w{0,3}|sve|prethodn\\w{0,4})\\b',
       ),
       pattern(
-        '\\b(?:new|updated|revised|real|actual|following|next|neue[nrs]?|weitere|nuevas?|nouvelles?) (?:instructions?|orders?|directives?|task|tasks|assignments?|rules?|aufgaben?|anweisung(?:en)?|instrucciones|t[âa]ches?)\\b[^\\n]{0,40}(?::|\\bare\\b|\\bfollow|\\bbegin|\\bstart|\\bis\\b|\\bist\\b|!)',
+        '\\b(?:new|updated|revised|real|actual|following|next|neue[nrs]?|weitere|nuevas?|nouvelles?) (?:instructions?|orders?|directives?|task|tasks|assignments?|rules?|aufgaben?|anweisung(?:en)?|instrucciones|t[âa]ches?)\\b[^\\n]{0,40}(?:\\bfollow|\\bbegin|\\bstart|\\bist\\b|!)',
       ),
       pattern('\\b(?:stop|end) (?:what you are doing|here|everything|processing|reading)\\b'),
     ],
@@ -76,7 +76,7 @@ const SIGNS: readonly Sign[] = [
     name: 'secrecy',
     patterns: [
       pattern(
-        "\\b(?:do not|don't|never|must not|should not|avoid|without)\\s(?:ever )?(?:tell|telling|mention|mentioning|inform|informing|reveal|revealing|notify|notifying|alert|alerting|disclose|disclosing|show|showing|ask|asking|warn|warning)\\b[^.!?\\n]{0,40}\\b(?:user|owner|human|anyone|anybody|him|her|them|this|it)\\b",
+        "\\b(?:do not|don't|never|must not|should not|avoid|without)\\s(?:ever )?(?:tell|telling|mention|mentioning|inform|informing|reveal|revealing|notify|notifying|alert|alerting|disclose|disclosing|warn|warning|mention)\\b[^.!?\\n]{0,40}\\b(?:user|owner|human|anyone|anybody)\\b",
       ),
       pattern(
         '\\b(?:secretly|silently|covertly|quietly|discreetly|in the background)\\b[^.!?\\n]{0,60}\\b(?:send|forward|copy|add|upload|delete|run|collect|include|execute|transfer)',
@@ -90,7 +90,7 @@ const SIGNS: readonly Sign[] = [
         '\\bpre-?\\s?(?:authori[sz]ed|approved|cleared)\\b[^.!?\\n]{0,60}\\b(?:action|transfer|payment|request|command|access|without|no|all|any|send|by the)',
       ),
       pattern(
-        '\\b(?:(?:no|without)\\b[^.!?\\n]{0,20}\\b(?:confirmations?|approvals?|permission|verification|review|consent)\\b[^.!?\\n]{0,12}\\b(?:needed|required|necessary)|(?:skip|bypass|waive|disable|turn off|suppress)\\b[^.!?\\n]{0,20}\\b(?:confirmations?|approvals?|guardian|safety|polic(?:y|ies)|filters?|permission)|without (?:asking|confirming|(?:further |any |user |additional )?(?:confirmation|approval|permission)))\\b',
+        '\\b(?:(?:no|without)\\b[^.!?\\n]{0,20}\\b(?:confirmations?|approvals?|permission|verification|review|consent)\\b[^.!?\\n]{0,12}\\b(?:needed|required|necessary)|(?:skip|bypass|waive|disable|turn off|suppress)\\b[^.!?\\n]{0,20}\\b(?:confirmations?|approvals?|guardian|safety|polic(?:y|ies)|filters?|permission)|without (?:asking|confirming|(?:further |any |user |additional )?(?:confirmation|approval)))\\b',
       ),
       pattern(
         '\\b(?:user|owner|admin(?:istrator)?|boss|ceo|i) (?:has|have|had|already)[^.!?\\n]{0,20} (?:approved|authori[sz]ed|consented|agreed to|allowed|permitted|granted)\\b[^.!?\\n]{0,60}\\b(?:all|any|every|future|you|this|the|automatic)',
