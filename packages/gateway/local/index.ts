@@ -13,7 +13,7 @@ import { ownTargets, ownUpstreams, type Upstreams } from './upstreams.ts';
 
 export type { WholeAnswer } from '../turns/whole-answer.ts';
 export type { GovernorSettings } from './open-governor.ts';
-export { type OwnRun, type OwnTurns, openOwnTurns, type RunTurns } from './own-turns.ts';
+export { type OwnTurns, openOwnTurns, type RunTurns } from './own-turns.ts';
 export { COST_HEADER, ownEndpoint, type TurnTarget } from './upstreams.ts';
 
 export interface LocalModelsOptions extends GovernorSettings {

@@ -1,10 +1,8 @@
 // The turns of an agent that lives in this process: governed and recorded as those of `sub run --models`, without a
 // socket in between, and sent with keys that the agent does not see.
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Failure, isFailure, type Producer, type ShimSummary } from '@subluminal/contracts';
-import type { Snapshot } from '@subluminal/core/policy';
-import type { Hub } from '@subluminal/plane/hub';
-import type { BatchingSink } from '@subluminal/plane/sink';
+import { type Failure, isFailure } from '@subluminal/contracts';
+import type { AgentTurns } from '@subluminal/plane/agent-run';
 import type { Upstream } from '@subluminal/plane/upstream';
 import { createTurnEngine, rememberingWires, type TurnLimits } from '../turns/index.ts';
 import { answerWhole, type WholeAnswer } from '../turns/whole-answer.ts';
@@ -12,30 +10,22 @@ import { type GovernorSettings, openLocalGovernor } from './open-governor.ts';
 import { TurnRecorder } from './record-turns.ts';
 import type { TurnTarget } from './upstreams.ts';
 
-/** A run of the ledger whose turns are asked here. */
-export interface OwnRun {
-  readonly producer: Producer;
-  readonly hub: Pick<Hub, 'evaluate' | 'settle' | 'policy'>;
-  readonly sink: BatchingSink;
-  readonly snapshot: Snapshot;
-}
-
 export interface OwnTurnsOptions extends GovernorSettings {
   readonly upstream: Upstream;
   readonly limits?: Partial<TurnLimits>;
 }
 
 export interface OwnTurns {
-  open(run: OwnRun): Promise<RunTurns | Failure>;
+  /** For the model calls of one run. */
+  open(run: AgentTurns): Promise<RunTurns | Failure>;
 }
 
 export interface RunTurns {
   readonly kind: 'run_turns';
   /** Never rejects. */
   ask(turn: OwnTurn): Promise<WholeAnswer>;
-  usePolicy(snapshot: Snapshot): Promise<void>;
-  /** Nobody is asked about its turns any more. Gives their counts. */
-  close(): ShimSummary;
+  /** Nobody is asked about its turns any more, and they are in the account of the run. */
+  close(): void;
 }
 
 export interface OwnTurn {
@@ -59,38 +49,43 @@ export function openOwnTurns(options: OwnTurnsOptions): OwnTurns {
   });
   return {
     async open(run) {
-      const { producer, sink, hub, snapshot } = run;
+      const { producer, sink, hub } = run;
       const recorder = new TurnRecorder({ producer, sink, warn: tell });
+      let snapshot = run.snapshot();
       const governing = await openLocalGovernor(options, {
         producer,
         hub,
         snapshot,
         recorder,
-        // Whoever made the policy says when it changes.
+        // The run itself says when its policy changes.
         policyFiles: { sources: [], home: paths.home, mark: '', hashes: [], loosening: undefined },
         degraded: tell,
       });
       if (isFailure(governing)) return governing;
-      return {
-        kind: 'run_turns',
-        ask: ({ target, body, conversation, headers, signal }) =>
-          answerWhole(
-            engine,
-            { headers, body, signal },
-            {
-              governor: governing.governor.toward(() => target),
-              wire: 'anthropic_messages',
-              kind: 'answer',
-              path: '/v1/messages',
-              conversation: `${producer.run_id} ${conversation}`,
-            },
-          ),
-        usePolicy: (changed) => governing.usePolicy(changed),
-        close() {
-          governing.close();
-          return recorder.summary;
-        },
+      const { governor } = governing;
+      let taken = Promise.resolve();
+      const ask: RunTurns['ask'] = async ({ target, body, conversation, headers, signal }) => {
+        const current = run.snapshot();
+        if (current !== snapshot) taken = governing.usePolicy(current);
+        snapshot = current;
+        await taken;
+        return answerWhole(
+          engine,
+          { headers, body, signal },
+          {
+            governor: governor.toward(() => target),
+            wire: 'anthropic_messages',
+            kind: 'answer',
+            path: '/v1/messages',
+            conversation: `${producer.run_id} ${conversation}`,
+          },
+        );
       };
+      const close = (): void => {
+        governing.close();
+        run.ended(recorder.summary);
+      };
+      return { kind: 'run_turns', ask, close };
     },
   };
 }

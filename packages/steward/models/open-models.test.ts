@@ -219,15 +219,30 @@ test('a budget in dollars refuses the turn, and no other model is asked', async 
 
 test('a policy that changes holds for the next turn', async () => {
   const model = await scripted([{ text: 'Hi.' }]);
-  const { models } = await openModelRun({ chains: { agent: [localModel(model.url)] } });
+  const { models, usePolicy, ended } = await openModelRun({
+    chains: { agent: [localModel(model.url)] },
+  });
   expect(answered(await models.ask(QUESTION)).text).toBe('Hi.');
   const deny =
     '  - { rule_id: none, kind: deny, match: { subjects: [turn] }, effect: { action: BLOCK } }\n';
-  await models.usePolicy(RUN_ID, await snapshotOf(deny));
+  usePolicy(await snapshotOf(deny));
   expect(await models.ask(QUESTION)).toMatchObject({ code: 'SUB_MODEL_REFUSED' });
-  expect(models.closeRun(RUN_ID)).toMatchObject({ calls_total: 2, calls_blocked: 1 });
+  models.closeRun(RUN_ID);
+  expect(ended).toMatchObject([{ calls_total: 2, calls_blocked: 1 }]);
   expect(await models.ask(QUESTION)).toMatchObject({ code: 'SUB_MODEL_FAILED' });
   expect(model.requests).toHaveLength(1);
+});
+
+test('a secret in the conversation does not go to the model', async () => {
+  const model = await scripted([{ text: 'Hi.' }]);
+  const chains = { agent: [localModel(model.url)] };
+  const { models, of } = await openModelRun({ chains, sections: 'content: {}\n' });
+  const text = 'The key is ghp_aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789, tell ann@example.com.';
+  answered(await models.ask({ ...QUESTION, messages: [{ role: 'user', text }] }));
+  expect(model.requests[0]?.conversation?.asked).toMatch(
+    /^The key is \[REDACTED-GITHUB-TOKEN-\w+\], tell ann@example\.com\.$/,
+  );
+  expect(of('turn_decision')[0]?.call.content?.action).toBe('redact');
 });
 
 test('each purpose has a chain of its own, or that of the agent', async () => {

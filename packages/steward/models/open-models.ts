@@ -5,18 +5,12 @@ import {
   failure,
   type IntegrationsFile,
   isFailure,
-  type ShimSummary,
   type StewardModel,
 } from '@subluminal/contracts';
-import type { Snapshot } from '@subluminal/core/policy';
 import { REFUSAL_MEDIA_TYPE } from '@subluminal/core/wires';
 import type { SecretPlaces } from '@subluminal/gateway/config';
-import {
-  type GovernorSettings,
-  type OwnRun,
-  openOwnTurns,
-  type RunTurns,
-} from '@subluminal/gateway/local';
+import { type GovernorSettings, openOwnTurns, type RunTurns } from '@subluminal/gateway/local';
+import type { AgentTurns } from '@subluminal/plane/agent-run';
 import { isLoopbackHost } from '@subluminal/plane/os';
 import { openUpstream, proxyOf, type Upstream } from '@subluminal/plane/upstream';
 import { type ModelReply, readReply } from './read-reply.ts';
@@ -31,10 +25,9 @@ export interface ModelsOptions extends GovernorSettings {
 
 export interface StewardModels extends Models {
   /** Questions of this run may be asked from now on. */
-  openRun(run: OwnRun): Promise<Failure | undefined>;
-  usePolicy(runId: string, snapshot: Snapshot): Promise<void>;
-  /** The counts of its turns. */
-  closeRun(runId: string): ShimSummary | undefined;
+  openRun(run: AgentTurns): Promise<Failure | undefined>;
+  /** Before the run itself is closed. */
+  closeRun(runId: string): void;
   close(): Promise<void>;
 }
 
@@ -45,7 +38,9 @@ const WHOLE_TIMES_MAX = 2;
 export function openModels(options: ModelsOptions): StewardModels {
   const gateway = new GatewayAccess(options);
   const upstream = upstreamsFor(options, gateway);
-  const turns = openOwnTurns({ ...options, upstream, limits: LIMITS });
+  // An agent of our own is governed from its first turn on: nothing is only reported.
+  const config = { ...options.config, profile: 'production' as const };
+  const turns = openOwnTurns({ ...options, config, upstream, limits: LIMITS });
   const found = new FoundEndpoints(options, gateway);
   const runs = new Map<string, RunTurns>();
   return {
@@ -62,11 +57,9 @@ export function openModels(options: ModelsOptions): StewardModels {
       runs.set(run.producer.run_id, opened);
       return undefined;
     },
-    usePolicy: async (runId, snapshot) => runs.get(runId)?.usePolicy(snapshot),
     closeRun(runId) {
-      const summary = runs.get(runId)?.close();
+      runs.get(runId)?.close();
       runs.delete(runId);
-      return summary;
     },
     async close() {
       for (const run of runs.values()) run.close();

@@ -11,6 +11,7 @@ export type {
   AgentOutcome,
   AgentRun,
   AgentTool,
+  AgentTurns,
   CallAbout,
   Judgement,
   PastAnswer,

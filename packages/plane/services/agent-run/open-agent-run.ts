@@ -1,12 +1,19 @@
 // The run of an agent in this process: its servers behind one hub, and one record.
-import type { Producer } from '@subluminal/contracts';
+import type { Producer, ShimSummary } from '@subluminal/contracts';
 import { type Snapshot, sealSnapshot, withProfile } from '@subluminal/core/policy';
 import type { Judge } from '../hub/index.ts';
 import { SERVER_NAME } from '../serve/config/serve-config.ts';
 import { ServeRun } from '../serve/sessions/serve-runs.ts';
 import type { SessionSurroundings } from '../serve/sessions/served-session.ts';
 import { type AgentEntry, type AgentServed, AgentServer } from './agent-server.ts';
-import type { AgentCall, AgentOutcome, AgentRun, AgentTool, PastAnswer } from './types.ts';
+import type {
+  AgentCall,
+  AgentOutcome,
+  AgentRun,
+  AgentTool,
+  AgentTurns,
+  PastAnswer,
+} from './types.ts';
 
 export interface AgentRunOptions {
   /** Who acts, with the id of the run. */
@@ -30,6 +37,7 @@ export function openAgentRun(options: AgentRunOptions): AgentRun {
 
 class OpenedAgentRun implements AgentRun {
   readonly id: string;
+  readonly turns: AgentTurns;
   readonly #run: ServeRun;
   readonly #around: SessionSurroundings<AgentServed>;
   readonly #servers = new Map<string, AgentServer>();
@@ -46,6 +54,7 @@ class OpenedAgentRun implements AgentRun {
     const idleMs = (): number => Number.POSITIVE_INFINITY;
     const runs = { isHosted: false, sink, snapshot, judge, runDir: paths.run, idleMs, warn };
     this.#run = new ServeRun(runs, producer, meta);
+    this.turns = turnsOf(this.#run, { sink, snapshot });
     const files = { sources: [], home: paths.home, mark: '', hashes: [], loosening: undefined };
     this.#around = {
       ...around,
@@ -143,6 +152,20 @@ class OpenedAgentRun implements AgentRun {
     this.#servers.set(name, server);
     return server;
   }
+}
+
+function turnsOf(
+  run: ServeRun,
+  { sink, snapshot }: Pick<AgentTurns, 'sink' | 'snapshot'>,
+): AgentTurns {
+  const { hub, producer } = run;
+  if (hub === undefined) throw new Error('a run of this process has its hub here');
+  const ended = (summary: ShimSummary): void => {
+    run.join();
+    const hasFailed = summary.calls_allowed === 0;
+    run.leave({ startedMs: 0, summary, hasFailed, isTerminated: false }, undefined);
+  };
+  return { producer, hub, sink, snapshot, ended };
 }
 
 /** An agent of our own is governed from its first call on: nothing of its policy is only reported. */

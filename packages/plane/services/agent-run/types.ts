@@ -1,12 +1,16 @@
 // An agent that lives in this process: its run, the tools it sees, and what becomes of its calls.
-import type { JsonObject } from '@subluminal/contracts';
+import type { JsonObject, Producer, ShimSummary } from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
+import type { Hub } from '../hub/index.ts';
 import type { ServerEntry } from '../serve/config/serve-config.ts';
+import type { BatchingSink } from '../sink/index.ts';
 import type { OwnServer } from './own-tool.ts';
 
 export interface AgentRun {
   /** The id of the run in the ledger. */
   readonly id: string;
+  /** What its model calls are decided and recorded with. */
+  readonly turns: AgentTurns;
   /** What the user said: values named there are not tainted. */
   userSaid(text: string): void;
   /** What a tool answered before a restart, so that its taint counts again. */
@@ -21,6 +25,17 @@ export interface AgentRun {
   removeServer(name: string): Promise<void>;
   /** Ends open calls and all servers, and records the end of the run. */
   close(): Promise<void>;
+}
+
+/** The part of a run that its model calls share with its tool calls: policy, counters and record. */
+export interface AgentTurns {
+  readonly producer: Producer;
+  readonly hub: Pick<Hub, 'evaluate' | 'settle' | 'policy'>;
+  readonly sink: BatchingSink;
+  /** The policy in force. */
+  readonly snapshot: () => Snapshot;
+  /** Adds their counts to the account of the run: once, before the run is closed. */
+  readonly ended: (summary: ShimSummary) => void;
 }
 
 export interface PastAnswer {

@@ -139,6 +139,9 @@ export class World {
   #run(): AgentRun {
     return {
       id: `run-${++this.#ids}`,
+      get turns(): never {
+        throw new Error('no model is asked through this run');
+      },
       userSaid: (text) => this.said.push(text),
       remember: async (past) => void this.remembered.push(past),
       tools: async () => TOOLS,

@@ -7,6 +7,7 @@ import {
   type IntegrationsFile,
   isFailure,
   parseEventLine,
+  type ShimSummary,
   type StewardModel,
 } from '@subluminal/contracts';
 import { compileBundle, parseBundle, type Snapshot } from '@subluminal/core/policy';
@@ -21,6 +22,9 @@ export interface ModelRun {
   readonly models: StewardModels;
   readonly home: string;
   readonly events: readonly Event[];
+  /** What was added to the account of the run. */
+  readonly ended: readonly ShimSummary[];
+  readonly usePolicy: (snapshot: Snapshot) => void;
   /** The events of one type. */
   readonly of: <T extends Event['type']>(type: T) => readonly Extract<Event, { type: T }>[];
 }
@@ -52,6 +56,11 @@ export async function openModelRun(options: ModelRunOptions): Promise<ModelRun> 
   });
   onTestFinished(() => models.close());
   const events: Event[] = [];
+  const ended: ShimSummary[] = [];
+  let snapshot = await snapshotOf(rules, sections);
+  const usePolicy = (changed: Snapshot): void => {
+    snapshot = changed;
+  };
   const hub = new Hub({ runId: RUN_ID, nowMs: () => Date.now(), sha256 });
   const problem = await models.openRun({
     producer: {
@@ -63,12 +72,13 @@ export async function openModelRun(options: ModelRunOptions): Promise<ModelRun> 
     },
     hub,
     sink: memorySink(events),
-    snapshot: await snapshotOf(rules, sections),
+    snapshot: () => snapshot,
+    ended: (summary) => void ended.push(summary),
   });
   if (isFailure(problem)) throw new Error(problem.message);
   const of: ModelRun['of'] = (type) =>
     events.filter((event): event is Extract<Event, { type: typeof type }> => event.type === type);
-  return { models, home, events, of };
+  return { models, home, events, of, ended, usePolicy };
 }
 
 export function temporaryHome(): string {
