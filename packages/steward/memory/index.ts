@@ -1,3 +1,8 @@
+export { openLocalEmbedder } from './embedders/local-embedder.ts';
+export {
+  openProviderEmbedder,
+  type ProviderEmbedderOptions,
+} from './embedders/provider-embedder.ts';
 export type { Embedder } from './embedders/types.ts';
 export { type MemoryOptions, openMemory } from './open-memory.ts';
 export { recallText } from './recall.ts';

@@ -86,7 +86,7 @@ function claim(about: string, value: string, isDenied: boolean): StatedFact | un
   return { about: key.toSorted().join(' '), value: words(value), isDenied };
 }
 
-export function claimsOf(text: string): readonly StatedFact[] {
+function claimsOf(text: string): readonly StatedFact[] {
   return text
     .split(/[\n;!?]|\.(?=\s|$)/)
     .slice(0, SENTENCES_MAX)

@@ -14,7 +14,7 @@ export interface EngineUnderTest {
 }
 
 const DAY_MS = 86_400_000;
-export const START_MS = Date.UTC(2026, 0, 5, 12);
+const START_MS = Date.UTC(2026, 0, 5, 12);
 
 export function entryIn(added: AddedMemory): MemoryEntry {
   if (added.kind === 'refused') throw new Error(added.failure.message);
