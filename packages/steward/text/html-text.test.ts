@@ -79,3 +79,17 @@ test.each([
 ])('hostile HTML takes no more time than its length: %s', (_name, html) => {
   expect(htmlText(html, { charsMax: 500_000, linksMax: 10 }).text.length).toBeLessThan(10);
 });
+
+test('of a page its content is left, with links that lead somewhere', () => {
+  const html =
+    '<nav><a href="/menu">Menu</a></nav><main>Tea <a href="/four#now">at four</a> <a href="#x">x</a> <a href="javascript:x()">y</a></main><footer>Imprint</footer>';
+  const { text, links, hiddenChars } = htmlText(html, {
+    ...LIMITS,
+    pageUrl: 'https://a.example/b/',
+  });
+  expect([text, links, hiddenChars]).toEqual([
+    'Tea at four x y',
+    ['https://a.example/four#now'],
+    0,
+  ]);
+});

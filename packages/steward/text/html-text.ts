@@ -13,10 +13,14 @@ export interface HtmlText {
 export interface HtmlTextLimits {
   readonly charsMax: number;
   readonly linksMax: number;
+  /** Of a page: where relative links start. Its menus, footers and forms are left out. */
+  readonly pageUrl?: string;
 }
 
 const DEPTH_MAX = 512;
 const STYLE_CHARS_MAX = 100_000;
+/** What stands around the content of a page. */
+const AROUND = new Set(['nav', 'footer', 'aside', 'form', 'button', 'dialog', 'menu']);
 const NEVER_SHOWN = new Set([
   'head',
   'script',
@@ -58,8 +62,9 @@ const COLOR = /(?:^|;)color:([^;!]+)/;
 const BACKGROUND = /(?:^|;)background(?:-color)?:([^;!]+)/;
 const SIMPLE_SELECTOR = /[.#][\w-]{1,100}/g;
 
-export function htmlText(html: string, { charsMax, linksMax }: HtmlTextLimits): HtmlText {
-  const reader = new VisibleText(linksMax, selectorsThatHide(html));
+export function htmlText(html: string, limits: HtmlTextLimits): HtmlText {
+  const { charsMax } = limits;
+  const reader = new VisibleText(limits, selectorsThatHide(html));
   const parser = new Parser(
     {
       onopentag: (name, attributes) => reader.open(name, attributes),
@@ -73,7 +78,7 @@ export function htmlText(html: string, { charsMax, linksMax }: HtmlTextLimits): 
 }
 
 class VisibleText {
-  readonly #linksMax: number;
+  readonly #limits: HtmlTextLimits;
   readonly #hidingSelectors: ReadonlySet<string>;
   readonly #links = new Set<string>();
   readonly #parts: string[] = [];
@@ -83,8 +88,8 @@ class VisibleText {
   #hiddenByStyle = false;
   #hiddenChars = 0;
 
-  constructor(linksMax: number, hidingSelectors: ReadonlySet<string>) {
-    this.#linksMax = linksMax;
+  constructor(limits: HtmlTextLimits, hidingSelectors: ReadonlySet<string>) {
+    this.#limits = limits;
     this.#hidingSelectors = hidingSelectors;
   }
 
@@ -94,17 +99,24 @@ class VisibleText {
     if (VOID.has(name)) return;
     this.#depth++;
     if (this.#hiddenFrom === undefined) {
-      const isNeverShown = NEVER_SHOWN.has(name);
+      const isAround = this.#limits.pageUrl !== undefined && AROUND.has(name);
+      const isNeverShown = isAround || NEVER_SHOWN.has(name);
       // What nests this deep is meant for no reader.
       const isHidden = this.#depth > DEPTH_MAX || this.#isHidden(attributes);
       if (isNeverShown || isHidden) this.#hiddenFrom = this.#depth;
       this.#hiddenByStyle = isHidden;
     }
-    const { href } = attributes;
-    const isLink = name === 'a' && href !== undefined && /^(?:https?|mailto):/i.test(href);
-    if (isLink && this.#hiddenFrom === undefined && this.#links.size < this.#linksMax) {
-      this.#links.add(href);
-    }
+    if (name !== 'a' || this.#hiddenFrom !== undefined) return;
+    const link = this.#linkTo(attributes['href'] ?? '');
+    if (link !== undefined && this.#links.size < this.#limits.linksMax) this.#links.add(link);
+  }
+
+  #linkTo(href: string): string | undefined {
+    const { pageUrl } = this.#limits;
+    if (/^(?:https?|mailto):/i.test(href)) return href;
+    if (pageUrl === undefined || href === '' || /^(?:#|[a-z][a-z0-9+.-]*:)/i.test(href))
+      return undefined;
+    return URL.canParse(href, pageUrl) ? new URL(href, pageUrl).href : undefined;
   }
 
   close(name: string): void {
