@@ -4,22 +4,10 @@ import { quote, visible } from '@subluminal/core/visible';
 import { type OwnAnswer, type OwnServer, ownTool } from '@subluminal/plane/agent-run';
 import { sha256 } from '@subluminal/plane/crypto';
 import { Cron } from 'croner';
+import type { Journal, JournalSchedule } from '../../journal/index.ts';
 
 /** What the journal does with schedules. */
-export interface ReminderStore {
-  addSchedule(reminder: Reminder): void;
-  schedules(): readonly Reminder[];
-  removeSchedule(id: string): boolean;
-}
-
-export interface Reminder {
-  readonly id: string;
-  /** A pattern of cron, or a moment in ISO 8601. */
-  readonly when: string;
-  readonly request: string;
-  /** Who is reminded. */
-  readonly conversationId: string | null;
-}
+export type ReminderStore = Pick<Journal, 'addSchedule' | 'schedules' | 'removeSchedule'>;
 
 export interface RemindersServerOptions {
   readonly store: ReminderStore;
@@ -31,6 +19,7 @@ const REMINDERS_MAX = 100;
 const REQUEST_LENGTH_MAX = 2_000;
 const SHOWN_LENGTH_MAX = 200;
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d)$/;
+const PATTERN = /^\S+(?: +\S+){4}$/;
 /** What comes more often than this is no reminder. */
 const INTERVAL_MS_MIN = 3_600_000;
 const LOOKED_AT = 24;
@@ -74,7 +63,7 @@ export function remindersServer(options: RemindersServerOptions): OwnServer {
 }
 
 /** Those of other conversations are none of this one's business. */
-function own({ store, conversationId }: RemindersServerOptions): readonly Reminder[] {
+function own({ store, conversationId }: RemindersServerOptions): readonly JournalSchedule[] {
   return store.schedules().filter((one) => one.conversationId === conversationId);
 }
 
@@ -92,7 +81,8 @@ function create(
   if (!isThere && own(options).length >= REMINDERS_MAX) {
     return { text: `There are ${REMINDERS_MAX} reminders already. Cancel one.`, isError: true };
   }
-  if (!isThere) store.addSchedule({ id, when, request, conversationId });
+  // The words are the agent's, not the user's.
+  if (!isThere) store.addSchedule({ id, when, request, askedBy: 'agent', conversationId });
   return { text: `${id} is set; it is due at ${next.toISOString()}.`, structured: { id } };
 }
 
@@ -103,6 +93,8 @@ function nextMoment(when: string, now: Date): Date | string {
     if (Number.isNaN(moment.getTime())) return `${quote(when)} is no moment.`;
     return moment > now ? moment : `${quote(when)} is over; it is ${now.toISOString()} now.`;
   }
+  const neither = `${quote(when)} is neither a moment with its zone nor a pattern of cron.`;
+  if (!PATTERN.test(when)) return neither;
   try {
     const runs = new Cron(when, { paused: true, mode: '5-part' }).nextRuns(LOOKED_AT, now);
     const [first] = runs;
@@ -113,7 +105,7 @@ function nextMoment(when: string, now: Date): Date | string {
     });
     return isOften ? `${quote(when)} comes more often than once an hour.` : first;
   } catch {
-    return `${quote(when)} is neither a moment with its zone nor a pattern of cron.`;
+    return neither;
   }
 }
 

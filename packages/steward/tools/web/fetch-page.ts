@@ -95,13 +95,13 @@ async function readPage(
   return refused(`The server answered with status ${status}.\n${answer}`);
 }
 
-interface Page {
+interface PageContent {
   readonly lines: readonly string[];
   readonly text: string;
   readonly links: readonly string[];
 }
 
-function htmlPage(html: string, { url }: PagePart): Page {
+function htmlPage(html: string, { url }: PagePart): PageContent {
   const limits = { charsMax: BODY_BYTES_MAX, linksMax: LINKS_MAX, pageUrl: url };
   const { text, hiddenChars, links } = htmlText(html, limits);
   const [, title = ''] =
@@ -117,7 +117,7 @@ function htmlPage(html: string, { url }: PagePart): Page {
   return { lines, text, links };
 }
 
-function pageText({ lines, text, links }: Page, { url, offset }: PagePart): string {
+function pageText({ lines, text, links }: PageContent, { url, offset }: PagePart): string {
   const shown = text.slice(offset, offset + TEXT_LENGTH_MAX);
   const end = offset + shown.length;
   const rest = end < text.length ? [`[characters ${offset} to ${end} of ${text.length}]`] : [];

@@ -13,7 +13,7 @@ export interface SearchEngine {
   readonly key: () => Promise<string | undefined | Failure>;
 }
 
-interface Provider {
+interface SearchProvider {
   /** Undefined where the settings must name it. */
   readonly url: string | undefined;
   readonly path: string;
@@ -32,7 +32,7 @@ const TITLE_LENGTH_MAX = 200;
 const URL_LENGTH_MAX = 500;
 const TEXT_LENGTH_MAX = 500;
 
-const PROVIDERS: { readonly [name in SearchSettings['provider']]: Provider } = {
+const PROVIDERS: { readonly [name in SearchSettings['provider']]: SearchProvider } = {
   brave: {
     url: 'https://api.search.brave.com',
     path: '/res/v1/web/search',
