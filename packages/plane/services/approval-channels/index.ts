@@ -8,7 +8,7 @@ export type {
   ChannelCallback,
   RunningChannel,
 } from './shared/announce-requests.ts';
-export { RequestFollower } from './shared/announce-requests.ts';
+export { Claims, RequestFollower } from './shared/announce-requests.ts';
 
 /** Every approval channel. */
 export const APPROVAL_CHANNELS: readonly ApprovalChannel[] = [desktop, webhook, slack];

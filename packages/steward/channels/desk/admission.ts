@@ -4,6 +4,7 @@ import type {
   ButtonPress,
   ChannelAccess,
   ChannelName,
+  ChatAddress,
   ChatPerson,
   InboundMessage,
 } from '../shared/types.ts';
@@ -59,10 +60,15 @@ export class Admissions {
     return access.allowed.includes(person.sender) || this.#store.isPaired(person);
   }
 
+  isGroup({ channel, conversation }: ChatAddress): boolean {
+    return this.#access.get(channel)?.groups.includes(conversation) === true;
+  }
+
   admit(message: InboundMessage, nowMs: number): Admission {
     if (!isWellFormed(message)) return ignored('malformed');
     const { channel, messageId, atMs } = message;
-    if (message.place === 'group' && !this.#isForUs(message)) return ignored('group');
+    const isForUs = message.isMention && this.isGroup(message);
+    if (message.place === 'group' && !isForUs) return ignored('group');
     if (!this.isKnown(message)) return this.#stranger(message, nowMs);
     if (this.#store.wasTaken(channel, messageId) || atMs > nowMs + AHEAD_MAX_MS) {
       return ignored('replay');
@@ -91,10 +97,6 @@ export class Admissions {
     const redeemed = this.#codes.redeem(code, nowMs);
     if (redeemed.kind === 'found') this.#store.pair({ ...redeemed.pending, atMs: nowMs });
     return redeemed;
-  }
-
-  #isForUs({ channel, conversation, isMention }: InboundMessage): boolean {
-    return isMention && this.#access.get(channel)?.groups.includes(conversation) === true;
   }
 
   #stranger(message: InboundMessage, nowMs: number): Admission {

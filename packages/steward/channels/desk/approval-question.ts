@@ -1,6 +1,7 @@
 // A call that waits for a person, as a question: all of it, so that nobody decides about what they
 // have not seen. Everything in it is hostile text: it stands behind a bar, and hides nothing.
 
+import { isObject, type JsonValue } from '@subluminal/contracts';
 import { visible } from '@subluminal/core/visible';
 import type { Decided, Ended, Entry } from '@subluminal/plane/approvals';
 import { fieldIn, listField, textField } from '../shared/call-api.ts';
@@ -21,7 +22,7 @@ export function approvalQuestion({ request, sha256 }: Entry): Confirmation {
     ...quoted('You said:', textField(about, 'request')),
     ...quoted('Its reasoning:', textField(about, 'reasoning')),
     ...listField(about, 'judgements').map(judgementLine),
-    ...quoted('With:', JSON.stringify(call.args, null, 2)),
+    ...argumentLines(call.args),
   ];
   const details = [
     `Rule: ${visible(call.rule_id, NAME_LENGTH_MAX)}`,
@@ -42,6 +43,16 @@ export function approvalQuestion({ request, sha256 }: Entry): Confirmation {
     isWhole: call.args_complete,
     expiresAtMs: Math.min(Date.parse(request.expires_at), answerEndMs),
   };
+}
+
+/** Every argument; a text of several lines as these lines, so that it can be read. */
+function argumentLines(args: JsonValue): readonly string[] {
+  if (!isObject(args)) return quoted('With:', JSON.stringify(args, null, 2));
+  return Object.entries(args).flatMap(([name, value]) => {
+    const isLong = typeof value === 'string' && value.includes('\n');
+    const label = `${visible(name, NAME_LENGTH_MAX)}${isLong ? ' (text)' : ''}:`;
+    return quoted(label, isLong ? value : JSON.stringify(value, null, 2));
+  });
 }
 
 /** What the agent said of the call. */

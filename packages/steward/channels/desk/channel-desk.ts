@@ -1,6 +1,6 @@
 // The one place between channels and the agent: who may write, what is answered, who decides.
-import { type Failure, isObject, tableFailure } from '@subluminal/contracts';
-import { RequestFollower } from '@subluminal/plane/approval-channels';
+import { type Failure, isFailure, isObject, tableFailure } from '@subluminal/contracts';
+import { Claims, RequestFollower } from '@subluminal/plane/approval-channels';
 import type { Desk, Ended, Entry } from '@subluminal/plane/approvals';
 import { splitText, withoutHidden } from '../shared/split-text.ts';
 import type {
@@ -41,8 +41,8 @@ export interface ChannelDeskOptions {
   readonly personOf: (runId: string) => ChatPerson | undefined;
   /** Takes an accepted message. Resolves when it is written down, not when it is answered. */
   readonly receive: (message: InboundMessage) => Promise<void>;
-  /** Takes secrets out of what leaves, and what else the channel may not get. */
-  readonly redact: (channel: ChannelName, text: string) => string;
+  /** Takes secrets out of what leaves, and personal data where not only the user reads. */
+  readonly redact: (text: string, reader: { readonly isPrivate: boolean }) => string;
   readonly report: (report: ChannelReport) => void;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
 }
@@ -76,6 +76,7 @@ export class ChannelDesk {
 
   /** Why channels could not be started; the others run. */
   async start(): Promise<readonly Failure[]> {
+    this.#rememberOpen();
     const starting = [...this.#channels.values()].map((channel) =>
       channel.start({
         message: (message) => this.#message(message),
@@ -86,16 +87,16 @@ export class ChannelDesk {
     const failures = (await Promise.all(starting)).filter((one) => one !== undefined);
     this.#follower = new RequestFollower(this.#options.approvals, MARK, {
       tell: (entry) => this.#askApproval(entry),
-      known: (entry, value) => this.#rememberAsked(entry, value),
       ended: (ended, value) => this.#tellEnd(ended, value),
     });
     return failures;
   }
 
   async stop(): Promise<void> {
-    await Promise.all([...this.#channels.values()].map((channel) => channel.stop()));
+    // What is being sent goes out first, so that it is known to be sent.
     await this.#outbox.stop();
     await this.#follower?.stop();
+    await Promise.all([...this.#channels.values()].map((channel) => channel.stop()));
     await this.#inbox.settled();
   }
 
@@ -103,7 +104,8 @@ export class ChannelDesk {
   async reply(to: ChatAddress, text: string): Promise<SendResult> {
     const channel = this.#channels.get(to.channel);
     if (channel === undefined) return { kind: 'refused', why: 'There is no such channel.' };
-    const clean = withoutHidden(this.#options.redact(to.channel, text));
+    const isPrivate = !this.#admissions.isGroup(to);
+    const clean = withoutHidden(this.#options.redact(text, { isPrivate }));
     const { textLengthMax: lengthMax } = channel.limits;
     const escape = (part: string) => channel.escape(part);
     const split = splitText(clean, { lengthMax, partsMax: PARTS_MAX, escape });
@@ -206,13 +208,20 @@ export class ChannelDesk {
     const { person } = question;
     const channel = this.#channels.get(person.channel);
     if (channel === undefined) return { kind: 'refused', why: 'There is no such channel.' };
-    const { messages, isWhole } = questionMessages(channel, question);
+    const { messages, isWhole } = questionMessages(channel, this.#redacted(question));
     const confirmation = { ...question.confirmation, isWhole };
     // Before it is sent: an answer may come while the last part is still under way.
     this.#questions.add({ ...question, confirmation });
     const sent = await this.#send(channel, person, messages);
     if (sent.kind !== 'sent') this.#questions.remove(confirmation.id);
     return sent;
+  }
+
+  /** Who decides must see whom it reaches, so only secrets are taken out. */
+  #redacted(question: OpenQuestion): OpenQuestion {
+    const { confirmation } = question;
+    const clean = (line: string) => this.#options.redact(line, { isPrivate: true });
+    return { ...question, confirmation: { ...confirmation, lines: confirmation.lines.map(clean) } };
   }
 
   async #askApproval(entry: Entry) {
@@ -245,6 +254,17 @@ export class ChannelDesk {
     this.#questions.add({ ...question, confirmation: { ...question.confirmation, isWhole } });
   }
 
+  /** Before the first press can come. */
+  #rememberOpen(): void {
+    const { approvals } = this.#options;
+    const claims = new Claims(approvals, MARK);
+    const pending = approvals.queue.list({ state: 'pending' });
+    if (isFailure(pending)) return;
+    for (const entry of pending.found) {
+      this.#rememberAsked(entry, claims.done(entry.request.id)?.value);
+    }
+  }
+
   async #tellEnd(ended: Ended, value: unknown): Promise<boolean> {
     this.#questions.remove(ended.kind === 'request' ? ended.request.id : ended.id);
     const asked = readAsked(value);
@@ -258,7 +278,7 @@ export class ChannelDesk {
     const { person } = question;
     const channel = this.#channels.get(person.channel);
     if (channel === undefined) return;
-    const shown = questionMessages(channel, question).messages.at(-1)?.text ?? '';
+    const shown = questionMessages(channel, this.#redacted(question)).messages.at(-1)?.text ?? '';
     const over = { ref, question: shown, words: channel.escape(words) };
     const settled = await this.#outbox.settle(channel, person, over);
     if (settled.kind !== 'sent') this.#report('lost', person, settled.why);

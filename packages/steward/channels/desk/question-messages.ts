@@ -28,14 +28,14 @@ export function questionMessages(
   const [only] = split.parts;
   const together = `${only ?? ''}\n\n${escape(how)}`;
   if (split.parts.length === 1 && together.length <= buttonTextLengthMax) {
-    return { messages: [{ text: together, confirmation: buttons }], isWhole };
+    return { messages: [{ text: together, confirmation: buttons, isQuestion: true }], isWhole };
   }
-  const parts = split.parts.map((text) => ({ text }));
+  const parts = split.parts.map((text) => ({ text, isQuestion: true }));
   const last = splitText(`${title}\n${how}`, {
     lengthMax: buttonTextLengthMax,
     partsMax: 1,
     escape,
   });
-  const asked = { text: last.parts[0] ?? '', confirmation: buttons };
+  const asked = { text: last.parts[0] ?? '', confirmation: buttons, isQuestion: true };
   return { messages: [...parts, asked], isWhole };
 }

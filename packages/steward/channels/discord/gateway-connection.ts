@@ -36,6 +36,7 @@ const LOST = new Set([4007, 4009]);
 /** Any other code than 1000 and 1001 lets the session live. */
 const KEEP_SESSION = 4900;
 const HELLO_MS = 20_000;
+const CLOSE_MS = 1_000;
 const FRAME_BYTES_MAX = 16 * 1_048_576;
 const BEAT_MS_MAX = 120_000;
 
@@ -56,6 +57,7 @@ export class GatewayConnection {
   /** Connects, and resolves when the connection has ended. */
   async run(gatewayUrl: string, signal: AbortSignal): Promise<ConnectionEnd> {
     const { WebSocket: Socket } = await import('ws');
+    if (signal.aborted) return { kind: 'finished' };
     const base = sameSite(this.#session?.resumeUrl, gatewayUrl) ?? gatewayUrl;
     const socket = new Socket(`${base.replace(/\/$/, '')}/?v=10&encoding=json`, {
       handshakeTimeout: HELLO_MS,
@@ -65,7 +67,10 @@ export class GatewayConnection {
     });
     this.#socket = socket;
     this.#wasUp = false;
-    const stop = () => socket.close(1000);
+    const stop = () => {
+      socket.close(1000);
+      setTimeout(() => socket.terminate(), CLOSE_MS).unref();
+    };
     signal.addEventListener('abort', stop);
     const code = await new Promise<number>((resolve) => {
       socket.on('error', () => {});

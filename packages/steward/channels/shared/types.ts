@@ -46,6 +46,8 @@ export interface OutboundMessage {
   /** Hostile text. It fits into one message: see `ChannelLimits`. */
   readonly text: string;
   readonly confirmation?: ConfirmationButtons;
+  /** It is part of a question: every character of it must be seen. */
+  readonly isQuestion?: boolean;
 }
 
 /** What is under a question. */

@@ -29,6 +29,7 @@ export class RpcConnection {
 
   /** Connects, and resolves when the connection has ended. */
   async run(rpc: string, signal: AbortSignal): Promise<ConnectionEnd> {
+    if (signal.aborted) return { kind: 'finished' };
     const socket = connect(addressOf(rpc));
     const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
     const stop = () => socket.destroy();

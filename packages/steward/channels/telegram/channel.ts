@@ -102,6 +102,8 @@ export class TelegramChannel implements Channel {
     const given = headers[SECRET_HEADER];
     const isTrue = typeof given === 'string' && this.#isSecret?.(given) === true;
     if (method !== 'POST' || !isTrue) return { status: 401, body: { error: 'the token is wrong' } };
+    // Telegram sends it again.
+    if (this.#identity === undefined) return { status: 503, body: { error: 'not ready yet' } };
     const update = parseJson(Buffer.from(rawBody).toString('utf8'));
     if (update === undefined) return { status: 400, body: { error: 'the body is not JSON' } };
     await this.#take(update);

@@ -25,13 +25,16 @@ interface WhatsAppOptions extends ChannelParts {
 const SIGNATURE_HEADER = 'x-hub-signature-256';
 const SECRET_LENGTH_MIN = 16;
 const CHALLENGE_LENGTH_MAX = 256;
-/** WhatsApp knows no escape for these; a character of no width between them and a word ends the markup. */
-const MARKUP = /[*_~`>]/g;
-const NO_WIDTH = '\u200B';
+/** Marks such as `*` have no escape, and vanish when they make words bold. Only in a block they do not. */
+const BLOCK = '```';
+const BLOCK_LENGTH = 2 * BLOCK.length;
 
 export class WhatsAppChannel implements Channel {
   readonly name = 'whatsapp';
-  readonly limits = { textLengthMax: 4_096, buttonTextLengthMax: 1_024 };
+  readonly limits = {
+    textLengthMax: 4_096 - BLOCK_LENGTH,
+    buttonTextLengthMax: 1_024 - BLOCK_LENGTH,
+  };
   readonly #options: WhatsAppOptions;
   #events: ChannelEvents | undefined;
 
@@ -40,7 +43,7 @@ export class WhatsAppChannel implements Channel {
   }
 
   escape(text: string): string {
-    return text.replace(MARKUP, `$&${NO_WIDTH}`);
+    return text;
   }
 
   async start(events: ChannelEvents): Promise<Failure | undefined> {
@@ -95,7 +98,7 @@ export class WhatsAppChannel implements Channel {
     if (event.kind === 'message') return this.#events?.message(event.message);
     const text = (await this.#events?.press(event.press)) ?? '';
     if (text === '') return;
-    const told = await this.send(event.press, { text: this.escape(text) });
+    const told = await this.send(event.press, { text });
     if (told.kind !== 'sent') this.#events?.trouble(`WhatsApp: ${told.why}`);
   }
 
@@ -118,7 +121,8 @@ export class WhatsAppChannel implements Channel {
   }
 }
 
-function content({ text, confirmation }: OutboundMessage): JsonObject {
+function content({ text: raw, confirmation, isQuestion }: OutboundMessage): JsonObject {
+  const text = isQuestion === true ? `${BLOCK}${raw.replaceAll(BLOCK, "'''")}${BLOCK}` : raw;
   if (confirmation === undefined) {
     return { type: 'text', text: { body: text, preview_url: false } };
   }
