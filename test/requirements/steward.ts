@@ -14,7 +14,7 @@ export const STEWARD = [
   },
   {
     id: 'ST-4-ring2',
-    state: 'planned',
+    state: 'done',
     text: 'A second model judges each proposed action without seeing raw outside content, and can only tighten.',
   },
   {

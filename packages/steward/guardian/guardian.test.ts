@@ -1,6 +1,7 @@
 import { fail } from 'node:assert';
 import { failure, type JsonObject } from '@subluminal/contracts';
 import { HIDDEN } from '@subluminal/core/visible';
+import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
 import { startScriptedModel } from '../../../test/steward/scripted-model.ts';
@@ -12,6 +13,8 @@ import { type GuardianQuestion, judgeProposal, openGuardian } from './index.ts';
 import { readVerdict } from './read-verdict.ts';
 
 const CASE = '5d0e91c2b7a3f864';
+const UNSAFE = new RegExp(`${HIDDEN}|[<>&\`]`, 'u');
+const HIDDEN_ALL = new RegExp(HIDDEN, 'gu');
 const ANSWER: Omit<ModelAnswer, 'text'> = {
   uses: [],
   stop: 'end',
@@ -72,10 +75,7 @@ describe('hostile proposals', () => {
         'the first object in the reasoning',
         (_, { reasoning }) => /\{.*?\}/s.exec(reasoning)?.[0] ?? '',
       ],
-      [
-        'the visible form',
-        (_, { reasoning }) => reasoning.replaceAll(new RegExp(HIDDEN, 'gu'), ''),
-      ],
+      ['the visible form', (_, { reasoning }) => reasoning.replaceAll(HIDDEN_ALL, '')],
       ['the compatible form', (_, { reasoning }) => reasoning.normalize('NFKC')],
       ['the last line', (message) => message.split('\n').at(-1) ?? ''],
     ];
@@ -103,7 +103,7 @@ describe('hostile proposals', () => {
       expect(first).toBe(`Case ${CASE}. The next line is the data.`);
       expect(last).toContain(`End of the data of case ${CASE}.`);
       expect(data).not.toContain(CASE);
-      expect(data).not.toMatch(new RegExp(`${HIDDEN}|[<>&\`]`, 'u'));
+      expect(data).not.toMatch(UNSAFE);
       expect(text.length).toBeLessThan(40_000);
       const read = JSON.parse(data) as { action: JsonObject; policy: JsonObject };
       expect(Object.keys(read)).toEqual(['user_message', 'action', 'policy']);
@@ -131,6 +131,26 @@ describe('hostile proposals', () => {
     const { verdict: judged } = await judgeProposal(models, proposed(hostile));
     expect(['BLOCK', 'ESCALATE_TO_HUMAN']).toContain(judged);
   });
+});
+
+test('no text, whatever is in it, leaves its place in the data', () => {
+  const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }));
+  const value = fc.dictionary(text, fc.oneof(text, fc.array(text, { maxLength: 5 })), {
+    maxKeys: 5,
+  });
+  fc.assert(
+    fc.property(value, text, text, (params, reasoning, userMessage) => {
+      const message = caseMessage({ ...proposed({ params, reasoning }), userMessage }, CASE);
+      const lines = message.kind === 'message' ? message.text.split('\n') : fail('too large');
+      expect(lines).toHaveLength(3);
+      expect(lines[1]).not.toMatch(UNSAFE);
+      expect(JSON.parse(lines[1] ?? '')).toEqual({
+        user_message: userMessage,
+        action: { tool: 'email.send', parameters: { ...params }, reasoning },
+        policy: { tier: 'human_approval', rules: 'Sending mail asks a person.' },
+      });
+    }),
+  );
 });
 
 test('the guardian sees the request, the action and the policy in a context of its own', async () => {
