@@ -124,7 +124,7 @@ describe('a call through all nine stages', () => {
   it('is checked, approved, counted, scanned, given its secret, forwarded, scanned, recorded, returned', async () => {
     verifies('ST-8.3.1', 'ST-8.3.2', 'ST-8.7', 'ST-8.9', 'ST-8.10', 'ST-4-ring1', 'ST-5.1');
     verifies('ST-8.10.1', 'ST-8.10.2', 'ST-8.10.3', 'ST-8.10.4', 'ST-8.10.5');
-    verifies('ST-8.10.6', 'ST-8.10.7', 'ST-8.10.8', 'ST-8.10.9');
+    verifies('ST-8.10.6', 'ST-8.10.7', 'ST-8.10.8', 'ST-8.10.9', 'ST-8.3.3');
     // Stage 1: what the manifest does not list is not shown, and cannot be called.
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(['mail.search', 'mail.read', 'mail.send']);
@@ -210,6 +210,10 @@ describe('a call through all nine stages', () => {
       'mail.send LEAK_BLOCKED',
       ...Array.from({ length: 5 }, () => 'mail.read DEFAULT_ALLOW'),
     ]);
+    const manifests = events.flatMap((event) =>
+      event.type === 'tool_call_decision' ? [event.call.manifest_hash ?? 'none'] : [],
+    );
+    expect([...new Set(manifests)].join()).toMatch(/^[0-9a-f]{64}$/);
     const found = events.flatMap((event) =>
       event.type === 'tool_call_decision' ? (event.call.content?.findings ?? []) : [],
     );

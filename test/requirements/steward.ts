@@ -114,7 +114,7 @@ export const STEWARD = [
   },
   {
     id: 'ST-8.3.3',
-    state: 'planned',
+    state: 'done',
     text: "Each call's record has redacted arguments, manifest version, verdict, summary, latency and status.",
   },
   {

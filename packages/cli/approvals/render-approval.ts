@@ -1,5 +1,5 @@
 // Renders requests and grants as text. An agent, a server or a policy wrote everything in them.
-import { type ApprovalEnd, type Grant, isObject } from '@subluminal/contracts';
+import { type Approval, type ApprovalEnd, type Grant, isObject } from '@subluminal/contracts';
 import {
   type Ended,
   type Entry,
@@ -79,6 +79,7 @@ export function requestText(entry: Entry, { nowMs, isAskerGone, colors }: Reques
   const facts: readonly (readonly [string, string])[] = [
     ['call', `${call.server}/${call.tool}`],
     ['why', `${call.reason} (rule ${call.rule_id})`],
+    ...aboutFacts(request),
     ['risk', call.risk.length === 0 ? 'none named' : call.risk.join(', ')],
     ['agent', `${agent.agent_id} (${agent.client}, ${agent.env})${starter}`],
     ['run', call.run_id],
@@ -94,6 +95,20 @@ export function requestText(entry: Entry, { nowMs, isAskerGone, colors }: Reques
   const shownArgs = args.map((line) => `    ${harmless(line)}`);
   const isOpen = state === 'pending';
   return `${[title, ...(isOpen ? lines : lines.map(colors.dim)), ...shownArgs].join('\n')}\n`;
+}
+
+/** What the agent says of its call: nobody has checked it. */
+function aboutFacts({ about }: Approval): readonly (readonly [string, string])[] {
+  if (about === undefined) return [];
+  const { request, reasoning, task, channel, judgements = [] } = about;
+  return [
+    ...(request === undefined ? [] : [['user', request] as const]),
+    ['says', reasoning],
+    ['task', `${task} (by ${channel})`],
+    ...judgements.map(
+      ({ by, verdict, reason }) => ['judged', `${verdict} by ${by}: ${reason}`] as const,
+    ),
+  ];
 }
 
 function waitWords({ request, state }: Entry, isGone: boolean): string {

@@ -2,6 +2,7 @@
 import {
   API_RECORD_EVENTS_MAX,
   type ApiCallRecord,
+  type CallJudgement,
   type EventOf,
   type Failure,
   failure,
@@ -150,6 +151,11 @@ export function whyNotWhole({ call }: CallRecord, what: 'args' | 'result'): stri
     : 'none';
 }
 
+/** Only a call of a tool has any. */
+export function judgementsIn(decision: DecisionEvent | undefined): readonly CallJudgement[] {
+  return decision?.type === 'tool_call_decision' ? (decision.judgements ?? []) : [];
+}
+
 export function recordDocument(record: CallRecord): ApiCallRecord {
   const { call, run, decision, approvals, turnEnd, askedCalls, askedBy, events, hasMore } = record;
   return {
@@ -163,6 +169,7 @@ export function recordDocument(record: CallRecord): ApiCallRecord {
     },
     decision: decision?.decision ?? null,
     trace: decision?.trace ?? null,
+    ...(judgementsIn(decision).length > 0 && { judgements: judgementsIn(decision) }),
     gates: gateRecords(record),
     approvals: approvals.map(({ ts, approval }) => ({ ts, ...approval })),
     ...(call.kind === 'turn'

@@ -6,7 +6,7 @@ import { decisionMark } from '../terminal/decision-look.ts';
 import type { Output } from '../terminal/io.ts';
 import { type Cell, tableText } from '../terminal/table.ts';
 import { durationText, harmless, sizeText } from '../terminal/text.ts';
-import { type CallRecord, whyNotWhole } from './call-record.ts';
+import { type CallRecord, judgementsIn, whyNotWhole } from './call-record.ts';
 import { countText, usageText } from './turn-text.ts';
 
 type Fact = readonly [label: string, text: string];
@@ -108,6 +108,7 @@ function whatWasDecided({ call, decision }: CallRecord): readonly Fact[] {
       `${decisionMark(call.decision)} ${call.decision} by ${by}, ${reason_code ?? ''} (${severity ?? ''})`,
     ],
     ['why', summary ?? ''],
+    ...judgementFacts(decision),
     ...(would
       ? [
           [
@@ -127,6 +128,14 @@ function whatWasDecided({ call, decision }: CallRecord): readonly Fact[] {
           ] as const,
         ]),
   ];
+}
+
+/** What the agent has had judged before the call. */
+function judgementFacts(decision: CallRecord['decision']): readonly Fact[] {
+  return judgementsIn(decision).map(({ by, verdict, reason, model }) => [
+    'judged',
+    `${verdict} by ${by}${model === undefined ? '' : ` (${model})`}: ${reason}`,
+  ]);
 }
 
 function foundFacts(

@@ -1,6 +1,7 @@
 // Answers about many calls at once, about one call with all that is known, and about the ledger itself.
 import { APPROVAL } from '../events/approval.ts';
 import { decisionFields } from '../events/call.ts';
+import { TOOL_CALL_DECISION } from '../events/tool-call.ts';
 import { TURN_END } from '../events/turn.ts';
 import { parserFor } from '../shape/check.ts';
 import {
@@ -130,6 +131,10 @@ export const API_CALL_RECORD = open({
   trace: required(
     nullable(decisionFields.trace.shape),
     'The rules that matched, and what each did; null when none were recorded.',
+  ),
+  judgements: optional(
+    TOOL_CALL_DECISION.judgements.shape,
+    'What its agent has had judged before the call, if it has.',
   ),
   gates: required(array(GATE_RECORD), 'What gates found or did; empty when none said anything.'),
   approvals: required(

@@ -49,6 +49,10 @@ const DECIDED_CALL = open({
   ...CALL_REF_FIELDS,
   risk_class: riskClass,
   content: optional(CONTENT_OUTCOME, 'Since 0.2.0: what was found in the arguments.'),
+  manifest_hash: optional(
+    formatted('sha256'),
+    'Since 0.2.0: the manifest of the server that was in force, if there was one.',
+  ),
 });
 
 const ENDED_CALL = open({

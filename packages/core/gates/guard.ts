@@ -32,6 +32,7 @@ function guardOf(memory: Memory): ServerGuard {
       limits: (call: Pick<GuardedCall, 'tool' | 'args'>, nowMs: number) =>
         limitsFor(memory, call, nowMs),
     }),
+    manifestHash: options.manifest?.manifest_hash,
     surface(call, nowMs) {
       const stops = surfaceStops(memory, call, nowMs);
       return stops.length === 0 ? PASS : verdictFor(memory.options, call, stops);

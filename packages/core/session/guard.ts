@@ -147,6 +147,8 @@ export interface SurfaceNotice {
 }
 
 export interface Guard {
+  /** The hash of the manifest in force, if there is one. */
+  readonly manifestHash?: string | undefined;
   /** Whether the hub of the run must count the calls of this tool. Absent where none is counted there. */
   isLimited?(tool: string): boolean;
   /** The limits that it must count this call for. */

@@ -89,8 +89,10 @@ function emitDecision(step: MessageStep, decided: DecidedCall): void {
   const { ref } = decided.read;
   const { decision, risk_class, content, trace } = decided.outcome;
   const call = risk_class.length > 0 ? withRisk(ref, risk_class) : ref;
+  const manifest_hash = context.guard?.manifestHash;
+  const noted = content === undefined ? call : { ...call, content };
   const body: MutableBody<EventBody<'tool_call_decision'>> = {
-    call: content === undefined ? call : { ...call, content },
+    call: manifest_hash === undefined ? noted : { ...noted, manifest_hash },
     decision: recordedDecision(context, decision),
     counter_scope: context.config.hub === true ? 'run' : 'shim',
   };

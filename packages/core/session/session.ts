@@ -232,6 +232,7 @@ function failClosedGuard(guard: Guard, enforcing: boolean): Guard {
   const verdict = enforcing ? STOPPED : SPARED;
   const passage = enforcing ? REFUSED : SAME;
   return {
+    manifestHash: guard.manifestHash,
     surface: (call, nowMs) => orElse(verdict, () => guard.surface(call, nowMs)),
     content: (call, nowMs) => orElse(verdict, () => guard.content(call, nowMs)),
     passed: (call, nowMs) => guard.passed(call, nowMs),

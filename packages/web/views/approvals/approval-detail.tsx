@@ -36,6 +36,7 @@ export function ApprovalDetail({ id, next }: DetailProps) {
       <div className="min-h-0 flex-1 overflow-y-auto">
         <div className="flex max-w-[1080px] flex-col gap-4 p-4 max-sm:p-3">
           <Head approval={data} />
+          <Said approval={data} />
           <Asker approval={data} />
           <Arguments approval={data} />
           <CommandLine command={`sub approvals show ${shellWord(id, 'ID')}`} />
@@ -72,6 +73,30 @@ function Head({ approval }: { readonly approval: ApiApproval }) {
         {call.risk.length > 0 && <> about calls of this risk: {plainText(call.risk.join(', '))}</>}.
       </p>
     </div>
+  );
+}
+
+/** What the agent says of its call: nobody has checked it. */
+function Said({ approval }: { readonly approval: ApiApproval }) {
+  const { about } = approval.request;
+  if (about === undefined) return null;
+  const { request, reasoning, task, channel, judgements = [] } = about;
+  return (
+    <section className="flex flex-col gap-2">
+      <h3 className="text-12 text-dim">What the agent says</h3>
+      <FactList>
+        {request !== undefined && <Fact label="The user said">{plainText(request)}</Fact>}
+        <Fact label="Reasoning">{plainText(reasoning)}</Fact>
+        <Fact label="Task">{plainText(task)}</Fact>
+        <Fact label="Channel">{plainText(channel)}</Fact>
+        {judgements.map(({ by, verdict, reason }, at) => (
+          // oxlint-disable-next-line react/no-array-index-key -- A judgement is its place in the record.
+          <Fact key={at} label={`Judged by ${plainText(by)}`}>
+            {verdict.replaceAll('_', ' ').toLowerCase()}: {plainText(reason)}
+          </Fact>
+        ))}
+      </FactList>
+    </section>
   );
 }
 

@@ -10,7 +10,7 @@ import { Value } from '../../parts/texts.tsx';
 import { PanelSection } from './panel-section.tsx';
 
 export function CallRules({ record }: { readonly record: ApiCallRecord }) {
-  const { trace, gates } = record;
+  const { trace, gates, judgements = [] } = record;
   const rows = [
     ...gates.map(({ gate, about, outcome, findings }, at) => ({
       key: `gate ${at}`,
@@ -18,6 +18,13 @@ export function CallRules({ record }: { readonly record: ApiCallRecord }) {
       kind: about,
       outcome,
       detail: findings.join(', '),
+    })),
+    ...judgements.map(({ by, verdict, reason, model }, at) => ({
+      key: `judgement ${at}`,
+      name: by,
+      kind: model === undefined ? 'judgement' : `judgement by ${model}`,
+      outcome: verdict.toLowerCase(),
+      detail: reason,
     })),
     ...(trace ?? []).map(({ rule_id, kind, outcome, tally, note }) => ({
       key: `rule ${rule_id}`,

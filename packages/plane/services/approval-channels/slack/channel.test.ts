@@ -127,6 +127,26 @@ describe('a message in Slack', () => {
     expect(buttonsOf(update)).toEqual([]);
   });
 
+  test('shows what the agent says of its call, within the room of a block', async () => {
+    start();
+    const long = 'x'.repeat(4_000);
+    const judgement = { by: 'guardian', verdict: 'BLOCK', reason: 'y'.repeat(1_000) } as const;
+    const judgements = Array.from({ length: 16 }, () => judgement);
+    const about = {
+      reasoning: long,
+      task: long.slice(0, 2_000),
+      channel: 'slack',
+      request: 'Pay.',
+      judgements,
+    };
+    bench.ask({ about }, { reason: long.slice(0, 2_000), rule_id: long.slice(0, 1_000) });
+    const [post] = await api.until('/chat.postMessage', 1);
+    const facts = blocksOf(post)[1]?.text?.text ?? '';
+    expect(facts).toContain('The user said: Pay.');
+    expect(facts).toContain('BLOCK by guardian: yyy');
+    expect(facts.length).toBeLessThanOrEqual(3_000);
+  });
+
   test('makes hostile text harmless: no mention, no link, no markup, no hidden characters', async () => {
     start();
     const evil = '<!channel> *x* ```<https://evil.example|click>``` \u202e\u001b[31m';

@@ -17,6 +17,8 @@ export const ACTIONS = { approve: 'subluminal_approve', reject: 'subluminal_reje
 const PART_LENGTH = 2_800;
 const PARTS_MAX = 4;
 const FIELD_LENGTH_MAX = 300;
+/** A section takes 3,000 characters; the strictest come first. */
+const JUDGEMENTS_SHOWN = 2;
 
 export function requestMessage({ request, sha256 }: Entry): SlackMessage {
   const { parts, isWhole } = argumentParts(request);
@@ -56,14 +58,31 @@ function requestTitle({ call }: Approval): string {
   return `An agent wants to call ${what}.`;
 }
 
-function requestFacts({ call, agent, expires_at }: Approval): string {
+function requestFacts({ call, agent, expires_at, about }: Approval): string {
   const lines = [
     `Why it asks: ${visible(call.reason, FIELD_LENGTH_MAX)} (rule ${visible(call.rule_id, 100)})`,
+    ...aboutLines(about),
     `Agent: ${visible(agent.agent_id, 100)} (${agent.client}, ${agent.env}), run ${visible(call.run_id, 100)}`,
     `Risk: ${call.risk.length === 0 ? 'none named' : visible(call.risk.join(', '), FIELD_LENGTH_MAX)}`,
     `Until: ${expires_at}`,
   ];
   return lines.join('\n');
+}
+
+/** What the agent says of its call: nobody has checked it. */
+function aboutLines(about: Approval['about']): readonly string[] {
+  if (about === undefined) return [];
+  const { request, reasoning, task, judgements = [] } = about;
+  return [
+    ...(request === undefined ? [] : [`The user said: ${visible(request, FIELD_LENGTH_MAX)}`]),
+    `The agent says: ${visible(reasoning, FIELD_LENGTH_MAX)}`,
+    `Task: ${visible(task, FIELD_LENGTH_MAX)}`,
+    ...judgements
+      .slice(0, JUDGEMENTS_SHOWN)
+      .map(({ by, verdict, reason }) =>
+        visible(`${verdict} by ${by}: ${reason}`, FIELD_LENGTH_MAX),
+      ),
+  ];
 }
 
 /** The arguments in pieces that a block takes; whether that is all of them. */
