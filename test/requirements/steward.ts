@@ -54,7 +54,7 @@ export const STEWARD = [
   },
   {
     id: 'ST-5.7',
-    state: 'planned',
+    state: 'done',
     text: 'Configuration is versioned text; the agent may propose a change, only the user can accept it.',
   },
   {

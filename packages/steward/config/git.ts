@@ -52,7 +52,10 @@ export async function commitPaths(
   if (isFailure(added)) return added;
   const words = ['commit', '--quiet', '--only', `--message=${message}`, '--', ...literal];
   const committed = await git(folder, words);
-  if (isFailure(committed)) return committed;
+  if (isFailure(committed)) {
+    await git(folder, ['reset', '--quiet', '--', ...literal]);
+    return committed;
+  }
   const head = await git(folder, ['rev-parse', 'HEAD']);
   return isFailure(head) ? head : head.trim();
 }

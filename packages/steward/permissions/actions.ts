@@ -28,20 +28,34 @@ export function actionFault(action: string): string | undefined {
   return undefined;
 }
 
+type ActionTest = (action: ActionPattern) => boolean;
+
+/** Compiled once for each list of a file; `any` is in any case. */
+const compiled = {
+  exact: new WeakMap<readonly string[], ActionTest>(),
+  any: new WeakMap<readonly string[], ActionTest>(),
+};
+
 /** Whether some of the actions mean a tool. */
 export function meansAction(
   actions: readonly string[],
-  { server, tool }: ActionPattern,
-  options: { readonly ignoresCase?: boolean } = {},
+  action: ActionPattern,
+  spelling: keyof typeof compiled = 'exact',
 ): boolean {
-  const fits = (glob: string, name: string) => {
-    const compiled = compileGlob(glob, options);
-    return compiled.ok && compiled.test(name);
-  };
-  return actions.some((action) => {
+  const known = compiled[spelling].get(actions);
+  const test = known ?? actionTest(actions, spelling === 'any');
+  if (known === undefined) compiled[spelling].set(actions, test);
+  return test(action);
+}
+
+function actionTest(actions: readonly string[], ignoresCase: boolean): ActionTest {
+  const tests = actions.flatMap((action) => {
     const parts = splitAction(action);
-    return parts !== undefined && fits(parts.server, server) && fits(parts.tool, tool);
+    const server = parts && compileGlob(parts.server, { ignoresCase });
+    const tool = parts && compileGlob(parts.tool, { ignoresCase });
+    return server?.ok && tool?.ok ? [{ server: server.test, tool: tool.test }] : [];
   });
+  return ({ server, tool }) => tests.some((test) => test.server(server) && test.tool(tool));
 }
 
 /** The tools of each server: a rule matches names of servers and names of tools, each as one list. */

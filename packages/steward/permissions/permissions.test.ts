@@ -18,6 +18,7 @@ import { sha256 } from '@subluminal/plane/crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
+import { runs } from '../../../test/runs.ts';
 import { compilePermissions } from './compile-permissions.ts';
 import { readPermissions } from './read-permissions.ts';
 import { tierOf } from './tier-of.ts';
@@ -341,6 +342,6 @@ test('the compiled policy decides as the tiers say, forbidden wins, and a channe
       const approved = run(`${server}.${tool}`, { approved: [outcome.decision.rule_id ?? ''] });
       expect(approved.decision.action).toBe(tier === 'forbidden' ? 'BLOCK' : 'ALLOW');
     }),
-    { numRuns: 300 },
+    runs(400),
   );
 });

@@ -3,27 +3,28 @@ import { PERMISSION_TIERS, type PermissionTier } from '@subluminal/contracts';
 import { meansAction } from './actions.ts';
 import type { ActionName, Permissions } from './types.ts';
 
+const NONE: readonly string[] = [];
+
 /** The strictest tier that names the action, tightened by the channel; `human_approval` when none does. */
 export function tierOf(
-  { file }: Permissions,
+  { file: { tiers, channels } }: Permissions,
   { server, tool, channel }: ActionName,
 ): PermissionTier {
   const action = { server, tool };
-  const here = file.channels[channel];
-  const isForbidden = (actions: readonly string[]) =>
-    meansAction(actions, action, { ignoresCase: true });
-  if (isForbidden([...file.tiers.forbidden.actions, ...(here?.forbidden ?? [])]))
-    return 'forbidden';
-  const asked = [...file.tiers.human_approval.actions, ...(here?.human_approval ?? [])];
-  const tier = meansAction(asked, action)
+  const { forbidden = NONE, human_approval = NONE, max_tier } = channels[channel] ?? {};
+  const isForbidden = [tiers.forbidden.actions, forbidden].some((actions) =>
+    meansAction(actions, action, 'any'),
+  );
+  if (isForbidden) return 'forbidden';
+  const isAsked = meansAction(human_approval, action);
+  const tier = isAsked
     ? 'human_approval'
-    : meansAction(file.tiers.log_and_execute.actions, action)
-      ? 'log_and_execute'
-      : meansAction(file.tiers.auto_execute.actions, action)
-        ? 'auto_execute'
-        : 'human_approval';
-  return strictness(tier) > strictness(here?.max_tier ?? 'human_approval') ? 'forbidden' : tier;
+    : (OPEN_TIERS.find((one) => meansAction(tiers[one].actions, action)) ?? 'human_approval');
+  return strictness(tier) > strictness(max_tier ?? 'human_approval') ? 'forbidden' : tier;
 }
+
+/** The strictest first. */
+const OPEN_TIERS = ['human_approval', 'log_and_execute', 'auto_execute'] as const;
 
 function strictness(tier: PermissionTier): number {
   return PERMISSION_TIERS.indexOf(tier);

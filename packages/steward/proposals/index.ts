@@ -1,0 +1,10 @@
+export type { ProposalKind } from './config-paths.ts';
+export type {
+  ConfigPlace,
+  ConfigProposal,
+  ConfigProposals,
+  ProposedConfigFile,
+} from './config-proposals.ts';
+export { openConfigProposals } from './config-proposals.ts';
+export type { ProposalDeskOptions, ProposalView } from './proposal-desk.ts';
+export { ProposalDesk } from './proposal-desk.ts';

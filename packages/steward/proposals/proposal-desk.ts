@@ -1,0 +1,160 @@
+// What people decide about proposals. A merge is a commit that says who approved it, and an event. No tool has these
+// functions.
+import { type Failure, isFailure } from '@subluminal/contracts';
+import { visible } from '@subluminal/core/visible';
+import {
+  type ChangedFiles,
+  commitPaths,
+  readStewardConfig,
+  repositoryProblem,
+} from '../config/index.ts';
+import {
+  type ChangeDecision,
+  ChangeDesk,
+  type ChangeRecord,
+  type ChangeSet,
+  type ChangeView,
+  type SeenChange,
+  titleOf,
+} from '../staging/index.ts';
+import { kindOfPaths, type ProposalKind } from './config-paths.ts';
+import { type ConfigPlace, configPaths, configProblem, configRoots } from './config-proposals.ts';
+import { looseningWords } from './loosening.ts';
+
+export interface ProposalDeskOptions extends ConfigPlace {
+  readonly record: (record: ChangeRecord) => void;
+}
+
+export interface ProposalView extends ChangeView {
+  readonly kind: ProposalKind;
+  /** What it would let pass that is stopped now. */
+  readonly loosens: readonly string[];
+}
+
+const SUBJECT_LENGTH_MAX = 100;
+const LINE_LENGTH_MAX = 200;
+
+export class ProposalDesk {
+  readonly #options: ProposalDeskOptions;
+  readonly #desk: ChangeDesk;
+  /** What the desk of changes has to tell; it is told once git has it too. */
+  #untold: ChangeRecord[] = [];
+
+  constructor(options: ProposalDeskOptions) {
+    const { folder, store } = options;
+    this.#options = options;
+    this.#desk = new ChangeDesk({
+      store,
+      roots: configRoots(folder),
+      record: (record) => this.#untold.push(record),
+    });
+  }
+
+  list(): readonly ChangeSet[] {
+    return this.#desk.list();
+  }
+
+  async show(id: string): Promise<ProposalView | Failure> {
+    const view = await this.#desk.show(id);
+    if (isFailure(view)) return view;
+    const { folder } = this.#options;
+    const [before, after] = await Promise.all([
+      readStewardConfig(folder),
+      readStewardConfig(folder, this.#changed(view.set)),
+    ]);
+    const isReadable = before.kind === 'config' && after.kind === 'config';
+    return {
+      ...view,
+      kind: kindOfPaths(configPaths(folder, view.set)),
+      loosens: isReadable ? looseningWords(before, after) : [],
+    };
+  }
+
+  /** Writes the files and commits them. When git refuses, the files are as they were. */
+  async merge(seen: SeenChange): Promise<ChangeSet | Failure> {
+    const { folder, store } = this.#options;
+    const unready = await repositoryProblem(folder);
+    if (unready !== undefined) return unready;
+    const set = store.get(seen.id);
+    const broken = set && (await configProblem(folder, this.#changed(set)));
+    if (broken !== undefined) return broken;
+    const merged = await this.#desk.approve(seen);
+    if (isFailure(merged)) return merged;
+    const untold = await this.#commit(merged, seen, 'Merge');
+    if (!isFailure(untold)) return merged;
+    await this.#desk.rollback({ id: seen.id, by: seen.by });
+    this.#untold = [];
+    return untold;
+  }
+
+  async reject(decision: ChangeDecision): Promise<ChangeSet | Failure> {
+    const rejected = await this.#desk.reject(decision);
+    if (!isFailure(rejected)) this.#tell(rejected);
+    return rejected;
+  }
+
+  /** Takes a merged proposal back, unless one of its files has changed since. */
+  async rollback(decision: ChangeDecision): Promise<ChangeSet | Failure> {
+    const unready = await repositoryProblem(this.#options.folder);
+    if (unready !== undefined) return unready;
+    const back = await this.#desk.rollback(decision);
+    if (isFailure(back)) return back;
+    const untold = await this.#commit(back, decision, 'Roll back');
+    return isFailure(untold) ? untold : back;
+  }
+
+  /** Finishes merges that a crash has cut off: a person has approved them. */
+  async resume(): Promise<readonly Failure[]> {
+    const failures = await this.#desk.resume();
+    if (isFailure(failures)) return [failures];
+    const begun = this.#untold.flatMap(({ change }) => this.#options.store.get(change.id) ?? []);
+    const commits: Failure[] = [];
+    for (const set of begun) {
+      const untold = await this.#commit(set, { id: set.id, by: set.by ?? 'unknown' }, 'Merge');
+      if (isFailure(untold)) commits.push(untold);
+    }
+    return [...failures, ...commits];
+  }
+
+  async #commit(
+    set: ChangeSet,
+    { by, channel }: ChangeDecision,
+    verb: 'Merge' | 'Roll back',
+  ): Promise<Failure | undefined> {
+    const { folder } = this.#options;
+    const line = (text: string) => visible(text, LINE_LENGTH_MAX);
+    const message = [
+      visible(`${verb} ${set.id}: ${configPaths(folder, set).join(', ')}`, SUBJECT_LENGTH_MAX),
+      '',
+      ...(set.why === '' ? [] : [line(set.why), '']),
+      `Approved-by: ${line(by)}${channel === undefined ? '' : ` (${line(channel)})`}`,
+      `Proposed-in-run: ${line(set.run_id)}`,
+    ].join('\n');
+    const commit = await commitPaths(folder, { message, paths: configPaths(folder, set) });
+    if (isFailure(commit)) return commit;
+    this.#tell(set, commit);
+    return undefined;
+  }
+
+  #tell(set: ChangeSet, commit?: string): void {
+    const { folder, record } = this.#options;
+    const kind = kindOfPaths(configPaths(folder, set));
+    const own = this.#untold.filter(({ change }) => change.id === set.id);
+    this.#untold = this.#untold.filter(({ change }) => change.id !== set.id);
+    for (const { runId, change } of own) {
+      const git = commit === undefined ? {} : { commit };
+      record({ runId, change: { ...change, kind, title: titleOf(set), ...git } });
+    }
+  }
+
+  #changed(set: ChangeSet): ChangedFiles {
+    const paths = configPaths(this.#options.folder, set);
+    return new Map(
+      set.files.map(({ after }, at) => {
+        const bytes = after === undefined ? undefined : this.#options.store.content(set.id, after);
+        // Contents that are missing are told by whoever needs them.
+        return [paths[at] ?? '', isFailure(bytes) ? undefined : bytes];
+      }),
+    );
+  }
+}

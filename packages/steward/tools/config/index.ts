@@ -1,0 +1,53 @@
+// The agent's own configuration: it may propose a change of it, and only the user can merge that.
+import { isFailure } from '@subluminal/contracts';
+import { closed, optional, required, string } from '@subluminal/contracts/shape';
+import { type OwnServer, ownTool } from '@subluminal/plane/agent-run';
+import { FILE_BYTES_MAX } from '../../config/index.ts';
+import type { ConfigProposals } from '../../proposals/index.ts';
+
+export interface ConfigServerOptions {
+  readonly proposals: ConfigProposals;
+  /** The run that proposes. */
+  readonly runId: () => string;
+}
+
+const PROPOSE = closed({
+  path: required(
+    string({ lengthMax: 256 }),
+    'permissions.yaml, integrations.yaml, guardrails.yaml, identity.md, or a file in mcp-manifests/.',
+  ),
+  text: optional(
+    string({ lengthMin: 0, lengthMax: FILE_BYTES_MAX }),
+    'The whole new text of the file; leave it out to remove the file.',
+  ),
+  why: required(string({ lengthMax: 1_024 }), 'What the change is for, for the user.'),
+});
+
+/** Skills, servers and tools are proposed through tools of their own, which look at them first. */
+const HERE = /^(?!skills\/|tools\/)/;
+
+export function configServer({ proposals, runId }: ConfigServerOptions): OwnServer {
+  return {
+    name: 'config',
+    tools: [
+      ownTool({
+        name: 'propose',
+        description:
+          'Propose a change of your own configuration. Nothing changes until the user has merged it.',
+        input: PROPOSE,
+        annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
+        call: async ({ path, text, why }, { key }) => {
+          if (!HERE.test(path)) {
+            const other = 'Use skills.propose or toolsmith.propose for this.';
+            return { text: other, isError: true };
+          }
+          const files = [{ path, text }];
+          const made = await proposals.propose({ key, runId: runId(), why, files });
+          if (isFailure(made)) return { text: `${made.message} ${made.fix}`, isError: true };
+          const said = `Proposed as ${made.id}. The user decides; nothing has changed yet.`;
+          return { text: said, structured: { proposal: made.id } };
+        },
+      }),
+    ],
+  };
+}
