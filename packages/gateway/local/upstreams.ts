@@ -87,7 +87,7 @@ function baseOf(upstreams: Upstreams, route: RouteName, headers: IncomingHttpHea
   return headers[ACCOUNT_HEADER] === undefined ? upstreams.openai : CHATGPT;
 }
 
-export function providerOf(route: RouteName): ProviderName {
+function providerOf(route: RouteName): ProviderName {
   return route === 'anthropic' ? 'anthropic' : 'openai';
 }
 

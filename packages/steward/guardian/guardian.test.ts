@@ -4,6 +4,7 @@ import { HIDDEN } from '@subluminal/core/visible';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
+import { runs } from '../../../test/runs.ts';
 import { startScriptedModel } from '../../../test/steward/scripted-model.ts';
 import type { ModelAnswer, ModelQuestion, Models } from '../models/index.ts';
 import { localModel, openModelRun, RUN_ID } from '../models/testing/model-run.ts';
@@ -150,6 +151,7 @@ test('no text, whatever is in it, leaves its place in the data', () => {
         policy: { tier: 'human_approval', rules: 'Sending mail asks a person.' },
       });
     }),
+    runs(100),
   );
 });
 

@@ -1,7 +1,5 @@
-export type { JudgedProposal } from './case-message.ts';
 export {
   type Guardian,
-  type GuardianOptions,
   type GuardianQuestion,
   judgeProposal,
   openGuardian,

@@ -1,10 +1,2 @@
-export { type ModelsOptions, openModels, type StewardModels } from './open-models.ts';
-export type {
-  ModelAnswer,
-  ModelMessage,
-  ModelQuestion,
-  Models,
-  ModelTool,
-  ModelUse,
-  Purpose,
-} from './types.ts';
+export { openModels, type StewardModels } from './open-models.ts';
+export type { ModelAnswer, ModelQuestion, Models } from './types.ts';
