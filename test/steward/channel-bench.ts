@@ -176,6 +176,13 @@ function question(call: Partial<ApprovalCall>) {
       ...call,
     },
     agent: { agent_id: 'steward', client: 'custom', env: 'dev', principal: 'owner' },
+    about: {
+      reasoning: 'Ann has asked when to meet.',
+      task: 'Answer the mail of Ann.',
+      channel: 'a channel',
+      request: 'Tell Ann that noon is fine.',
+      judgements: [{ by: 'guardian', verdict: 'ALLOW', reason: 'It is what was asked for.' }],
+    },
     wait: 'hold',
     timeoutMs: 300_000,
     askedBy: { pid: process.pid, start: 'now' },

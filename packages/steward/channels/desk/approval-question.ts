@@ -4,7 +4,6 @@
 import { isObject, type JsonValue } from '@subluminal/contracts';
 import { visible } from '@subluminal/core/visible';
 import type { Decided, Ended, Entry } from '@subluminal/plane/approvals';
-import { fieldIn, listField, textField } from '../shared/call-api.ts';
 import { harmlessLines } from '../shared/split-text.ts';
 import type { Confirmation } from '../shared/types.ts';
 
@@ -14,20 +13,22 @@ const NAME_LENGTH_MAX = 100;
 const FACT_LENGTH_MAX = 300;
 
 export function approvalQuestion({ request, sha256 }: Entry): Confirmation {
-  const { call, agent } = request;
-  const about = readAbout(request);
+  const { call, agent, about } = request;
   const action = `${visible(call.server, NAME_LENGTH_MAX)}.${visible(call.tool, NAME_LENGTH_MAX)}`;
   const lines = [
     `Why it asks: ${visible(call.reason, FACT_LENGTH_MAX)}`,
-    ...quoted('You said:', textField(about, 'request')),
-    ...quoted('Its reasoning:', textField(about, 'reasoning')),
-    ...listField(about, 'judgements').map(judgementLine),
+    ...quoted('You said:', about?.request ?? ''),
+    ...quoted('Its reasoning:', about?.reasoning ?? ''),
+    ...(about?.judgements ?? []).map(({ by, verdict, reason }) => {
+      const why = visible(reason, FACT_LENGTH_MAX);
+      return `${visible(by, NAME_LENGTH_MAX)}: ${verdict}. ${why}`.trimEnd();
+    }),
     ...argumentLines(call.args),
   ];
   const details = [
     `Rule: ${visible(call.rule_id, NAME_LENGTH_MAX)}`,
     `Risk: ${call.risk.length === 0 ? 'none named' : visible(call.risk.join(', '), FACT_LENGTH_MAX)}`,
-    `Task: ${visible(textField(about, 'task') || 'not named', FACT_LENGTH_MAX)}`,
+    `Task: ${visible(about?.task || 'not named', FACT_LENGTH_MAX)}`,
     `Agent: ${visible(agent.agent_id, NAME_LENGTH_MAX)} (${agent.env}), run ${visible(call.run_id, NAME_LENGTH_MAX)}`,
     `Call: ${visible(call.call_id, NAME_LENGTH_MAX)}, arguments ${call.args_hash}`,
     `Policy: ${call.policy_hash}`,
@@ -53,17 +54,6 @@ function argumentLines(args: JsonValue): readonly string[] {
     const label = `${visible(name, NAME_LENGTH_MAX)}${isLong ? ' (text)' : ''}:`;
     return quoted(label, isLong ? value : JSON.stringify(value, null, 2));
   });
-}
-
-/** What the agent said of the call. */
-function readAbout(request: object): unknown {
-  return fieldIn(request, 'about');
-}
-
-function judgementLine(judgement: unknown): string {
-  const verdict = visible(textField(judgement, 'verdict'), 40);
-  const reason = visible(textField(judgement, 'reason'), FACT_LENGTH_MAX);
-  return `${visible(textField(judgement, 'by'), 40)}: ${verdict}. ${reason}`.trimEnd();
 }
 
 /** A line of its own begins no line of ours. */
