@@ -66,7 +66,7 @@ export async function startAgentRuns(options: AgentRunsOptions): Promise<AgentRu
   const shared = { ...options, loaded, sink: sharedSink(sink), judge: cedar?.judge };
   return {
     open: (opening) => {
-      const run = openRun(shared, opening);
+      const run = openRun(shared, opening, () => runs.delete(run));
       runs.add(run);
       return run;
     },
@@ -94,7 +94,7 @@ interface SharedByRuns extends AgentRunsOptions {
   readonly judge: Parameters<typeof openAgentRun>[0]['judge'];
 }
 
-function openRun(shared: SharedByRuns, opening: AgentRunOpening): AgentRun {
+function openRun(shared: SharedByRuns, opening: AgentRunOpening, onClosed: () => void): AgentRun {
   const { loaded, env, warn, sink, judge } = shared;
   const { policy, servers, policyPaths, meta = {} } = opening;
   return openAgentRun({
@@ -103,12 +103,14 @@ function openRun(shared: SharedByRuns, opening: AgentRunOpening): AgentRun {
     judge,
     policy,
     servers,
+    onClosed,
     around: {
       env,
       loaded,
       limits: sessionLimits(loaded.config),
       warn,
       sink,
+      isQuiet: loaded.config['log.level'] !== 'debug',
       // The agent itself asks, on the channel of its user.
       hasChannel: true,
       openGates: (server, facts) => gatesFor(shared, server, { ...facts, policyPaths }),

@@ -1,6 +1,8 @@
 // One server in the run of an agent: started when it is used, and again after it has ended.
 import { type Failure, isFailure } from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
+import { visible } from '@subluminal/core/visible';
+import { errorText } from '../../os/index.ts';
 import { growingRedactor, loadRedactor } from '../../stores/vault/load-redactor.ts';
 import type { Principal } from '../serve/auth/types.ts';
 import type { ServerEntry } from '../serve/config/serve-config.ts';
@@ -30,6 +32,7 @@ const STARTS_MAX = 5;
 const STARTS_WITHIN_MS = 60_000;
 const TOO_OFTEN = 'It was started too often within a minute, and is tried again later.';
 const CLOSED = 'It was taken away.';
+const WORDS_MAX = 300;
 
 export function isOwn(entry: AgentEntry): entry is OwnServer {
   return 'tools' in entry;
@@ -97,7 +100,7 @@ export class AgentServer {
     };
     const link = this.#start(forget).catch((cause: unknown) => {
       forget();
-      throw cause;
+      return `A defect: ${visible(errorText(cause), WORDS_MAX)}`;
     });
     this.#link = link;
     return link;

@@ -24,6 +24,7 @@ export interface AgentRunOptions {
   readonly judge: Judge | undefined;
   readonly policy: Snapshot;
   readonly servers: readonly AgentEntry[];
+  readonly onClosed: () => void;
 }
 
 const SERVERS_MAX = 100;
@@ -42,9 +43,11 @@ class OpenedAgentRun implements AgentRun {
   readonly #around: SessionSurroundings<AgentServed>;
   readonly #servers = new Map<string, AgentServer>();
   #snapshot: Snapshot;
+  readonly #onClosed: () => void;
   #closing: Promise<void> | undefined;
 
   constructor(options: AgentRunOptions) {
+    this.#onClosed = options.onClosed;
     const { producer, around, judge, policy, meta, servers } = options;
     this.id = producer.run_id;
     this.#snapshot = enforced(policy);
@@ -139,6 +142,7 @@ class OpenedAgentRun implements AgentRun {
   async #close(): Promise<void> {
     await Promise.all([...this.#servers.values()].map((server) => server.close()));
     this.#run.end();
+    this.#onClosed();
   }
 
   #add(entry: AgentEntry): AgentServer | string {

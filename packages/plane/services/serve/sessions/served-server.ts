@@ -35,6 +35,8 @@ export interface ServerSurroundings {
   readonly warn: (text: string) => void;
   /** Which variables of `env` processes inherit, besides those that are meant for them; all unless given. */
   readonly inherits?: (name: string) => boolean;
+  /** The stderr of processes is dropped. */
+  readonly isQuiet?: boolean;
 }
 
 export interface ServerCaller {
@@ -134,14 +136,15 @@ function secretsOf(
 /** A process of its own for a session, which ends with it. */
 async function spawned(
   { command: [command = '', ...args], cwd }: CommandServer,
-  around: Pick<ServerSurroundings, 'limits'> & {
+  around: Pick<ServerSurroundings, 'limits' | 'isQuiet'> & {
     readonly env: { readonly [name: string]: string };
     readonly producer: Producer;
   },
 ): Promise<ServerEnd | string> {
-  const { limits, env, producer } = around;
+  const { limits, env, producer, isQuiet } = around;
   const { graceMs, termMs, ...frames } = limits;
-  const started = await spawnServer({ command, args, env, cwd, shimId: producer.source.shim_id });
+  const { shim_id: shimId } = producer.source;
+  const started = await spawnServer({ command, args, env, cwd, shimId, isQuiet });
   if (started.kind === 'failed') return started.message;
   const { server } = started;
   const transport = openServer(server, frames);

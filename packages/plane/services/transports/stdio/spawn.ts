@@ -13,6 +13,8 @@ export interface ServerCommand {
   readonly cwd?: string;
   /** Marks all descendants; unique per shim. */
   readonly shimId: string;
+  /** Its stderr is read and dropped: ours is a terminal where a person talks with the agent. */
+  readonly isQuiet?: boolean | undefined;
 }
 
 export interface RunningServer {
@@ -98,13 +100,14 @@ function start({ command, args, env, cwd, shimId }: ServerCommand): ChildProcess
   });
 }
 
-function running({ shimId }: ServerCommand, child: ChildProcess): RunningServer {
-  const { pid, stdin, stdout } = child;
+function running({ shimId, isQuiet }: ServerCommand, child: ChildProcess): RunningServer {
+  const { pid, stdin, stdout, stderr } = child;
   if (pid === undefined || stdin === null || stdout === null) {
     throw new Error('a spawned server has a pid and pipes');
   }
   const family = familyOf(child, shimId);
-  const relay = child.stderr === null ? {} : { stderr: relayStderr(child.stderr) };
+  if (isQuiet === true) stderr?.on('error', ignore).resume();
+  const relay = stderr === null || isQuiet === true ? {} : { stderr: relayStderr(stderr) };
   return { pid, family, stdin, stdout, child, ...relay };
 }
 
