@@ -7,7 +7,7 @@ import { isLoopbackHost } from '@subluminal/plane/os';
 import { type ServerEntry, serverEntry } from '@subluminal/plane/serve/config';
 
 /** The servers that live in Steward itself: no other may take their names. */
-export const OWN_SERVERS: ReadonlySet<string> = new Set([
+const OWN_SERVERS: ReadonlySet<string> = new Set([
   ...['files', 'shell', 'web', 'email', 'calendar', 'memory', 'contacts', 'reminders'],
   ...['skills', 'servers', 'toolsmith', 'config', 'agents', 'tools', 'sandbox'],
 ]);

@@ -13,7 +13,6 @@ export const FILES = [
   'guardrails.yaml',
   'identity.md',
 ] as const;
-export type ConfigFileName = (typeof FILES)[number];
 export const MANIFESTS = 'mcp-manifests';
 
 export const FILE_BYTES_MAX = 262_144;

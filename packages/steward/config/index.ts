@@ -1,11 +1,8 @@
-export type { ConfigFileName } from './config-folder.ts';
 export { FILE_BYTES_MAX, FILES, MANIFESTS } from './config-folder.ts';
-export type { Commit } from './git.ts';
 export { commitPaths, repositoryProblem } from './git.ts';
-export type { LiveConfigRequest, LiveStewardConfig } from './live-config.ts';
+export type { LiveStewardConfig } from './live-config.ts';
 export { followStewardConfig } from './live-config.ts';
 export type { ChangedFiles } from './read-config.ts';
 export { readStewardConfig } from './read-config.ts';
 export type { BrokenConfig, StewardConfig } from './types.ts';
-export type { NewConfig, WrittenConfig } from './write-config.ts';
 export { writeStewardConfig } from './write-config.ts';

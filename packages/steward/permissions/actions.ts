@@ -10,7 +10,7 @@ export interface ActionPattern {
 }
 
 /** Servers have no dot in their names, so the first dot ends the name of the server. */
-export function splitAction(action: string): ActionPattern | undefined {
+function splitAction(action: string): ActionPattern | undefined {
   const dot = action.indexOf('.');
   if (dot < 1 || dot === action.length - 1) return undefined;
   return { server: action.slice(0, dot), tool: action.slice(dot + 1) };

@@ -1,4 +1,4 @@
 export { compilePermissions } from './compile-permissions.ts';
 export { readPermissions } from './read-permissions.ts';
 export { tierOf } from './tier-of.ts';
-export type { ActionName, CompiledPermissions, Permissions } from './types.ts';
+export type { Permissions } from './types.ts';

@@ -1,4 +1,3 @@
-export type { ProposalKind } from './config-paths.ts';
 export type {
   ConfigPlace,
   ConfigProposal,
@@ -6,5 +5,5 @@ export type {
   ProposedConfigFile,
 } from './config-proposals.ts';
 export { openConfigProposals } from './config-proposals.ts';
-export type { ProposalDeskOptions, ProposalView } from './proposal-desk.ts';
+export type { ProposalView } from './proposal-desk.ts';
 export { ProposalDesk } from './proposal-desk.ts';
