@@ -209,7 +209,7 @@ export const STEWARD = [
   },
   {
     id: 'ST-9.1',
-    state: 'planned',
+    state: 'done',
     text: 'Shell, files, browser and search are built in, each in its permission tier.',
   },
   {

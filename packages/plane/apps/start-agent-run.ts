@@ -1,11 +1,18 @@
 // Runs of agents that live in this process: what they share, from its opening to the end of the last of them.
-import { type Failure, failure, isFailure } from '@subluminal/contracts';
+import {
+  type EventBody,
+  eventWriter,
+  type Failure,
+  failure,
+  isFailure,
+} from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
 import { uuidv7 } from 'uuidv7';
 import { ensurePrivateFolder } from '../os/index.ts';
 import type { AgentEntry, AgentServed } from '../services/agent-run/agent-server.ts';
 import { openAgentRun } from '../services/agent-run/open-agent-run.ts';
 import type { AgentRun } from '../services/agent-run/types.ts';
+import { Recorder } from '../services/governor/events.ts';
 import {
   type LoadedSettings,
   openEventSink,
@@ -41,6 +48,8 @@ export interface AgentRunOpening {
 
 export interface AgentRuns {
   open(opening: AgentRunOpening): AgentRun;
+  /** Records what a person has decided about a change that a run has proposed, also after its end. */
+  recordChange(runId: string, change: EventBody<'change_decision'>['change']): void;
   /** Ends all runs, and writes what is not written yet. */
   close(): Promise<void>;
 }
@@ -69,6 +78,12 @@ export async function startAgentRuns(options: AgentRunsOptions): Promise<AgentRu
       const run = openRun(shared, opening, () => runs.delete(run));
       runs.add(run);
       return run;
+    },
+    recordChange: (runId, change) => {
+      const producer = { ...producerOf(shared, {}), run_id: runId };
+      const recorder = new Recorder(eventWriter(producer), shared.sink, warn);
+      recorder.record('change_decision', { change });
+      shared.sink.push();
     },
     close: async () => {
       await Promise.all([...runs].map((run) => run.close()));
@@ -120,7 +135,7 @@ function openRun(shared: SharedByRuns, opening: AgentRunOpening, onClosed: () =>
 
 function producerOf(
   { env, cwd, loaded, agentId }: SharedByRuns,
-  { principal }: AgentRunOpening,
+  { principal }: Pick<AgentRunOpening, 'principal'>,
 ): ReturnType<typeof identify>['producer'] {
   const own = {
     ...env,

@@ -24,9 +24,13 @@ export interface FileRoots {
   readonly folders: readonly [string, ...string[]];
   /** Where a path leads when all links are followed; a text says why it may not be used. */
   locate(path: string): Located | string;
-  /** Whether a true path is in a folder of the user's, and in none that is closed. */
+  /** Whether a true path is in a folder of the user's and in none that is closed, and may hold no keys. */
   isOpen(path: string): boolean;
 }
+
+/** Files that hold keys; `.env.example`, `.env.sample` and `.env.template` stay open. */
+const SECRET_FILE =
+  /(?:^|\/)(?:\.env(?!\.(?:example|sample|template)$)(?:\.[^/]*)?|\.(?:npmrc|netrc|pypirc|pgpass|git-credentials)|id_(?:rsa|dsa|ecdsa|ed25519)|[^/]*\.(?:pem|key|p12|pfx|jks|keystore|kdbx)|\.(?:ssh|gnupg|aws|azure|kube)(?:\/.*)?)$/i;
 
 export function fileRoots({ folders, closed = [] }: FileRootsOptions): FileRoots {
   const [workspace, ...others] = folders;
@@ -35,11 +39,12 @@ export function fileRoots({ folders, closed = [] }: FileRootsOptions): FileRoots
   const isClosed = (path: string): boolean =>
     closed.some((folder) => isInside(realPath(folder), path));
   const isOpen = (path: string): boolean =>
-    roots.some((root) => isInside(root, path)) && !isClosed(path);
+    roots.some((root) => isInside(root, path)) && !isClosed(path) && !SECRET_FILE.test(path);
   const locate = (path: string): Located | string => {
     const found = new PathLookup().locate(isAbsolute(path) ? path : join(roots[0], path));
     if (found === undefined) return `${quote(path)} is no path of a file.`;
     if (isOpen(found.path)) return found;
+    if (SECRET_FILE.test(found.path)) return `${quote(path)} may hold keys, and is closed to you.`;
     const where = roots.map((root) => quote(root)).join(', ');
     return `${quote(path)} is not in a folder that is open to you: ${where}.`;
   };

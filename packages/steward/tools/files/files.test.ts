@@ -152,6 +152,35 @@ test.each(['../outside', '/etc/hostname', 'link/hostname', 'etc-link', '.steward
   },
 );
 
+test.each([
+  '.env',
+  'sub/.env.production',
+  '.ssh/config',
+  'server.pem',
+  'id_rsa',
+  'link',
+  'to/.npmrc',
+])('%s may hold keys and is closed', async (path) => {
+  mkdirSync(join(work, '.ssh'));
+  for (const name of ['.env', '.ssh/config', 'server.pem', 'id_rsa']) {
+    writeFileSync(join(work, name), 'KEY=tea');
+  }
+  symlinkSync(join(work, '.env'), join(work, 'link'));
+  const answers = [
+    await call('read', { path }),
+    await call('propose_write', { path, content: 'x' }),
+    await call('propose_edit', { path, edits: [{ find: 'tea', replace: 'x' }] }),
+  ];
+  expect(answers.map(({ isError }) => isError)).toEqual([true, true, true]);
+  expect(answers[0]?.text).toContain('may hold keys');
+  expect((await call('search', { text: 'tea' })).text).toBe('Nothing was found.');
+});
+
+test('an example of settings is no secret', async () => {
+  writeFileSync(join(work, '.env.example'), 'KEY=');
+  expect((await call('read', { path: '.env.example' })).text).toBe('KEY=');
+});
+
 test('no tool approves, rejects or rolls back', async () => {
   const staging = openStaging(new ChangeStore(join(home, 's')), fileRoots({ folders: [work] }));
   const { tools } = filesServer({ staging, runId: () => 'run-1' });
