@@ -64,9 +64,12 @@ export class PendingEmbeddings {
 
   /** Newest first, a batch at a time; what fails is tried again with the next memory. */
   async #embedAll(embedder: Embedder): Promise<void> {
+    // Goes on from where it was: what is done is not looked through again for each batch.
+    let before: string | undefined;
     while (!this.#end.signal.aborted) {
-      const entries = await this.#store.withoutEmbedding(BATCH);
-      if (entries.length === 0) return;
+      const entries = await this.#store.withoutEmbedding(BATCH, before);
+      if (entries.length === 0 && before === undefined) return;
+      before = entries.at(-1)?.id;
       const texts = entries.map(({ text }) => text);
       const vectors = await this.#embed(embedder, texts, this.#end.signal);
       if (vectors === undefined) return;

@@ -5,6 +5,8 @@ import { errorText } from '@subluminal/plane/os';
 import type { Embedding, MemoryHit, SearchGroup, VectorSupport } from './types.ts';
 
 const TABLE = 'memory_vector';
+/** Behind every id. */
+const LAST_ID = '~';
 
 const MISSING = `FROM memory_entry e WHERE e.state = 'active'
   AND NOT EXISTS (SELECT 1 FROM ${TABLE} v WHERE v.id = e.id)`;
@@ -24,10 +26,10 @@ export async function postgresVectors(db: PostgresDatabase) {
       await db.transaction((client) => useModel(client, name, dimensions));
       hasTable = true;
     },
-    missing: async (limit: number) => {
+    missing: async (limit: number, before = LAST_ID) => {
       if (!hasTable) return [];
-      const sql = `SELECT e.id, e.text ${MISSING} ORDER BY e.id DESC LIMIT $1`;
-      const { rows } = await db.read(sql, [limit]);
+      const sql = `SELECT e.id, e.text ${MISSING} AND e.id < $2 ORDER BY e.id DESC LIMIT $1`;
+      const { rows } = await db.read(sql, [limit, before]);
       return rows.map(({ id, text }) => ({ id: String(id), text: String(text) }));
     },
     countMissing: async (): Promise<number> => {

@@ -131,7 +131,7 @@ function storeOn(db: SqliteDatabase, problem: string | undefined): MemoryStore {
     searchText: async (words, group, limit) => searchText(db, { words, group, limit }),
     searchVector: async (vector, group, limit) => vectors.search(vector, group, limit),
     useModel: async (name, dimensions) => vectors.useModel(name, dimensions),
-    withoutEmbedding: async (limit) => vectors.missing(limit),
+    withoutEmbedding: async (limit, before) => vectors.missing(limit, before),
     countWithoutEmbedding: async () => vectors.countMissing(),
     putEmbeddings: async (embeddings) => vectors.put(embeddings),
     ...otherTables(db),

@@ -8,6 +8,8 @@ import type { Embedding, MemoryHit, SearchGroup, VectorSupport } from './types.t
 
 /** So many times more candidates than hits are put in order. */
 const CANDIDATES_PER_HIT = 4;
+/** Behind every id. */
+const LAST_ID = '~';
 const BITS_OF_BYTE = 8;
 const INT8_MAX = 127;
 
@@ -44,9 +46,13 @@ export function sqliteVectors(db: SqliteDatabase, problem: string | undefined) {
           db.run(`DELETE FROM ${table}`);
         db.run('INSERT INTO memory_model (name, dimensions) VALUES (?, ?)', name, dimensions);
       }),
-    missing: (limit: number) =>
+    missing: (limit: number, before = LAST_ID) =>
       db
-        .all(`SELECT e.id AS id, e.text AS text ${MISSING} ORDER BY e.id DESC LIMIT ?`, limit)
+        .all(
+          `SELECT e.id AS id, e.text AS text ${MISSING} AND e.id < ? ORDER BY e.id DESC LIMIT ?`,
+          before,
+          limit,
+        )
         .map(({ id, text }) => ({ id: String(id), text: String(text) })),
     countMissing: (): number => Number(db.get(`SELECT count(*) AS count ${MISSING}`)?.['count']),
     put: (embeddings: readonly Embedding[]): void =>

@@ -113,9 +113,10 @@ export interface MemoryStore {
   ): Promise<readonly MemoryHit[]>;
   /** Embeddings of another model or length are dropped. */
   useModel(name: string, dimensions: number): Promise<void>;
-  /** Active entries without an embedding. */
+  /** Active entries without an embedding, newest first, from before this id. */
   withoutEmbedding(
     limit: number,
+    before?: string,
   ): Promise<readonly { readonly id: string; readonly text: string }[]>;
   countWithoutEmbedding(): Promise<number>;
   putEmbeddings(embeddings: readonly Embedding[]): Promise<void>;
