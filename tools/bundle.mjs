@@ -65,14 +65,36 @@ const DEMO = {
   },
 };
 
+/** The thread of sandboxed tools, with QuickJS, whose WebAssembly lies beside it. */
+const SANDBOX = {
+  ...DEMO,
+  entryPoints: [join(ROOT, 'packages', 'steward', 'sandbox', 'sandbox-worker.mjs')],
+  outdir: join(OUT, 'sandbox'),
+};
+const QUICKJS = join('node_modules', '@jitl', 'quickjs-wasmfile-release-sync', 'dist');
+
 /** All files with their contents, the paths of their sources from the root, and what esbuild has to say. */
 async function bundle() {
-  const [demo, ...own] = await Promise.all([build(DEMO), ...Object.keys(ENTRIES).map(bundleOf)]);
+  const [demo, sandbox, ...own] = await Promise.all([
+    build(DEMO),
+    build(SANDBOX),
+    ...Object.keys(ENTRIES).map(bundleOf),
+  ]);
+  const wasm = 'emscripten-module.wasm';
+  const quickjs = {
+    path: join(SANDBOX.outdir, wasm),
+    contents: await readFile(join(ROOT, QUICKJS, wasm)),
+  };
   return {
     errors: own.flatMap(({ errors }) => errors),
     warnings: own.flatMap(({ warnings }) => warnings),
-    files: [...own.flatMap(({ files }) => files), ...demo.outputFiles],
-    inputs: [...own, demo].flatMap(({ metafile }) => Object.keys(metafile?.inputs ?? {})),
+    files: [
+      ...own.flatMap(({ files }) => files),
+      ...demo.outputFiles,
+      ...sandbox.outputFiles,
+      quickjs,
+    ],
+    inputs: [...own, demo, sandbox].flatMap(({ metafile }) => Object.keys(metafile?.inputs ?? {})),
   };
 }
 

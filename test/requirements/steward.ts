@@ -34,7 +34,7 @@ export const STEWARD = [
   },
   {
     id: 'ST-5.3',
-    state: 'planned',
+    state: 'done',
     text: 'Untrusted tools run in WebAssembly with declared hosts, hard limits and no access to secrets.',
   },
   {
