@@ -307,7 +307,7 @@ export class LocalGovernor {
     const priced = cost?.kind === 'priced' ? cost.costMicros : undefined;
     const costMicros = target.toldMicros?.() ?? priced;
     const isError = last === undefined || last.error !== undefined;
-    const { status, error } = endOf(outcome);
+    const { status, error } = endOf(outcome, turn.request);
     hub.settle(turn.callId, {
       micros: costMicros ?? 0,
       isError: isError && status !== 'CANCELLED',

@@ -180,6 +180,24 @@ test('a refused turn does not reach the provider, and the client does not try ag
   expect(await run.end()).toMatchObject({ calls_total: 1, calls_blocked: 1 });
 });
 
+test('a key that the provider repeats in its error is not on record', async () => {
+  const upstream = await scriptedUpstream(({ headers }) => {
+    const message = `invalid key: ${String(headers.authorization)}`;
+    const error = { type: 'authentication_error', message };
+    return {
+      status: 401,
+      type: 'application/json',
+      text: JSON.stringify({ type: 'error', error }),
+    };
+  });
+  const run = await startLocalRun({ rules: ALLOW, env: { ANTHROPIC_BASE_URL: upstream.url } });
+  const refused = await ask(run).catch((cause: unknown) => cause);
+  expect(String(refused)).toContain('sk-ant-own-key');
+  await expect.poll(() => run.of('turn_end')).toHaveLength(1);
+  expect(run.of('turn_end')[0]?.error?.message).toBe('invalid key: Bearer [key]');
+  expect(JSON.stringify(run.events)).not.toContain('sk-ant-own-key');
+});
+
 test('a budget in dollars stops the run when it is used up', async () => {
   const upstream = await scriptedUpstream(streamed);
   // A turn reserves 500 tokens of output, which are $0.0075, and costs $0.0009.

@@ -2,7 +2,8 @@
 import type { CallError, Decision, EvaluateResponse, JsonObject } from '@subluminal/contracts';
 import type { ApprovalAnswer } from '@subluminal/core/session';
 import { visible } from '@subluminal/core/visible';
-import type { AttemptError, TurnOutcome, TurnRefusal } from '../turns/types.ts';
+import { withoutOwnKeys } from '../providers/client-headers.ts';
+import type { AttemptError, TurnOutcome, TurnRefusal, TurnRequest } from '../turns/types.ts';
 
 const MESSAGE_LENGTH_MAX = 2_000;
 
@@ -75,7 +76,11 @@ export function costFacts(micros: number | undefined): JsonObject {
   return micros === undefined ? {} : { cost_usd_max: micros / 1_000_000 };
 }
 
-export function endOf({ last }: TurnOutcome): {
+/** A provider may repeat a key of the client in its error: that is not for the record. */
+export function endOf(
+  { last }: TurnOutcome,
+  { headers }: Pick<TurnRequest, 'headers'>,
+): {
   readonly status: 'OK' | 'ERROR' | 'TIMEOUT' | 'CANCELLED';
   readonly error: CallError | undefined;
 } {
@@ -83,7 +88,9 @@ export function endOf({ last }: TurnOutcome): {
   if (last !== undefined && failed === undefined) return { status: 'OK', error: undefined };
   if (failed?.class === 'client_gone') return { status: 'CANCELLED', error: undefined };
   const isTimeout = failed?.class === 'upstream_timeout';
-  return { status: isTimeout ? 'TIMEOUT' : 'ERROR', error: errorOf(failed) };
+  const error = errorOf(failed);
+  const message = withoutOwnKeys(error.message, headers);
+  return { status: isTimeout ? 'TIMEOUT' : 'ERROR', error: { ...error, message } };
 }
 
 function errorOf(failed: AttemptError | undefined): CallError {

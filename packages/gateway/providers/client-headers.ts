@@ -29,6 +29,8 @@ const NEVER = new Set([
 ]);
 const NEVER_BEGINS = /^(?:x-aicg-|x-forwarded-|sec-)/;
 
+const KEY_LENGTH_MIN = 8;
+
 /** How a wire names credentials. */
 const CREDENTIALS = ['authorization', 'x-api-key', 'api-key', 'chatgpt-account-id'] as const;
 
@@ -55,6 +57,15 @@ export function withoutCredentials(from: IncomingHttpHeaders): IncomingHttpHeade
   const kept = { ...from };
   for (const name of CREDENTIALS) delete kept[name];
   return kept;
+}
+
+/** A text that may repeat the credentials of the client, without them: for the record. */
+export function withoutOwnKeys(text: string, from: IncomingHttpHeaders): string {
+  const values = CREDENTIALS.flatMap((name) => from[name] ?? []);
+  const keys = values.map((value) => value.replace(/^\S+\s+/, '').trim());
+  // A shorter one is a placeholder.
+  const secret = keys.filter((key) => key.length >= KEY_LENGTH_MIN);
+  return secret.reduce((left, key) => left.replaceAll(key, '[key]'), text);
 }
 
 /** The listed headers, where the client sent them once. */

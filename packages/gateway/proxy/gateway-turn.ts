@@ -81,7 +81,7 @@ export class GatewayTurn implements GovernedTurn {
       trace: [],
       content: undefined,
     });
-    const { status, error } = endOf(outcome);
+    const { status, error } = endOf(outcome, request);
     const isRefused = decision.action !== 'ALLOW';
     recorder.ended(recorded, {
       status: isRefused ? 'ERROR' : status,
