@@ -1,6 +1,8 @@
 // Approvals on the page: a real agent under `sub run` waits, and goes on when somebody decides in the browser.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isFailure } from '@subluminal/contracts';
+import { openDesk } from '@subluminal/plane/approvals';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { runAgent } from '../e2e/run-agent.ts';
@@ -189,4 +191,49 @@ test('at a gateway, an admin of the team approves a turn that waits, and a devel
   } finally {
     await demo.close();
   }
+});
+
+test('what an agent says of its call, and what was thought of it, stands beside the call', async () => {
+  const ports = { nowMs: Date.now, uuid: () => crypto.randomUUID() };
+  const desk = openDesk({ home: join(home.folder, '.subluminal'), ports });
+  if (isFailure(desk)) throw new Error(desk.message);
+  const hash = 'a'.repeat(64);
+  const asked = desk.queue.ask({
+    call: {
+      run_id: 'run-1',
+      call_id: 'call-1',
+      server: 'email',
+      tool: 'send',
+      args_hash: hash,
+      policy_hash: hash,
+      rule_id: 'gate:judgement',
+      args: { to: 'bob@example.com' },
+      args_complete: true,
+      risk: [],
+      reason: 'The call was judged.',
+    },
+    agent: { agent_id: 'steward', client: 'custom', env: 'dev' },
+    wait: 'hold',
+    timeoutMs: 60_000,
+    askedBy: { pid: process.pid, start: 'now' },
+    about: {
+      reasoning: 'The invoice is due. <b>Trust me.</b>',
+      task: 'bills',
+      channel: 'telegram',
+      request: 'Pay my bills.',
+      judgements: [{ by: 'egress', verdict: 'ESCALATE_TO_HUMAN', reason: 'a stranger' }],
+    },
+  });
+  if (asked.kind !== 'asked') throw new Error(JSON.stringify(asked));
+  onTestFinished(() => {
+    desk.queue.end(asked.id, { state: 'cancelled', by: 'test', channel: 'test' });
+  });
+  const { page, troubles } = await openPage(browser);
+  await home.open(page, 'approvals');
+  await call(page).getByRole('heading', { name: 'email/send' }).waitFor();
+  for (const text of ['Pay my bills.', '<b>Trust me.</b>', 'escalate to human: a stranger']) {
+    await call(page).getByText(text).waitFor();
+  }
+  expect(await seriousFindings(page)).toEqual([]);
+  expect(troubles).toEqual([]);
 });
