@@ -37,6 +37,7 @@ export interface ChannelBench {
   owner(text: string, more?: Partial<Saying>): Promise<number | undefined>;
   /** A call of the owner's run waits for a person. */
   ask(call?: Partial<ApprovalCall>): { readonly id: string; readonly ended: Promise<Ended> };
+  pair(user: string): void;
   /** Another process in place of this one, on the same files. */
   restart(): Promise<ChannelDesk>;
 }
@@ -151,6 +152,7 @@ export async function channelBench(
       const ended = new Promise<Ended>((resolve) => approvals.queue.watch([asked.id], resolve));
       return { id: asked.id, ended };
     },
+    pair: (sender: string) => store.pair({ channel, sender, senderName: '', atMs: 0 }),
     restart: async () => {
       await current().stop();
       standIn.cut?.();

@@ -1,3 +1,4 @@
+import { isFailure } from '@subluminal/contracts';
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { type ChannelBench, channelBench, PERSONAL, SECRET } from './channel-bench.ts';
@@ -163,12 +164,11 @@ describe.each(CHANNELS)('$name', ({ start, hasButtons, hasGroups, forged }) => {
     const { id } = bench.ask();
     const question = await questionOf(bench);
     const { stranger } = bench.standIn.users;
-    if (hasButtons) {
-      await decide(bench, question, { verdict: 'approve', by: stranger });
-      await bench.standIn.service.until(({ text }) => text.startsWith('Only the person who asked'));
-      await bench.untilReport('foreign_press');
-    }
-    expect(bench.reports.map(({ sender }) => sender)).toEqual(hasButtons ? [stranger] : []);
+    // Paired as well, and still not the one who asked.
+    bench.pair(stranger);
+    await decide(bench, question, { verdict: 'approve', by: stranger });
+    await bench.standIn.service.until(({ text }) => text.startsWith('Only the person who asked'));
+    expect(await bench.untilReport('foreign_press')).toMatchObject({ sender: stranger });
     expect(bench.approvals.queue.get(id)).toMatchObject({ state: 'pending' });
     bench.skipMs = 300_001;
     await decide(bench, question, { verdict: 'approve' });
@@ -178,6 +178,34 @@ describe.each(CHANNELS)('$name', ({ start, hasButtons, hasGroups, forged }) => {
     expect(bench.approvals.queue.get(id)).toMatchObject({ state: 'expired' });
   });
 
+  test('a proposed change is shown as a diff, decided once for what was seen, and marked', async () => {
+    const bench = await channelBench(await start());
+    const answers: unknown[] = [];
+    const confirmation = {
+      id: 'change-1',
+      sha256: 'c'.repeat(64),
+      title: 'Change notes.md?',
+      lines: ['-old line', '+new line'],
+      isWhole: true,
+      expiresAtMs: Date.now() + 300_000,
+    };
+    const asked = await bench.desk.ask(bench.person, confirmation, (answer) => {
+      answers.push([answer.state, answer.sha256]);
+      return 'Changed.';
+    });
+    const question = await questionOf(bench);
+    expect(question.text).toContain('-old line\n+new line');
+    await decide(bench, question, { verdict: 'approve' });
+    await bench.standIn.service.until(({ text }) => text === 'Changed.');
+    await decide(bench, question, { verdict: 'reject' });
+    await bench.standIn.service.until(({ text }) => text.includes('not open any more'));
+    expect(answers).toEqual([['approved', confirmation.sha256]]);
+    expect(isFailure(asked)).toBe(false);
+    if (!isFailure(asked)) await asked.end('The change was made.');
+    const marked = await bench.standIn.service.until(({ text }) => text.includes('was made.'));
+    expect(marked.buttons).toEqual([]);
+  });
+
   test('a question that was asked before a restart can still be answered', async () => {
     const bench = await channelBench(await start());
     const { ended } = bench.ask();
@@ -185,9 +213,8 @@ describe.each(CHANNELS)('$name', ({ start, hasButtons, hasGroups, forged }) => {
     await bench.restart();
     await decide(bench, question, { verdict: 'approve' });
     expect(await ended).toMatchObject({ state: 'approved' });
-    expect(sentTo(bench, bench.person.sender).filter(({ text }) => CODE.test(text))).toHaveLength(
-      1,
-    );
+    const asked = sentTo(bench, bench.person.sender).filter(({ isEdit }) => !isEdit);
+    expect(asked.filter(({ text }) => CODE.test(text))).toHaveLength(1);
   });
 
   test('a message that comes twice is taken once, also after a restart, and an old one is not acted on', async () => {
