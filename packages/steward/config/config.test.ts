@@ -12,7 +12,7 @@ import { afterAll, expect, test } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
 import { tierOf } from '../permissions/index.ts';
 import { followStewardConfig } from './live-config.ts';
-import { readStewardConfig } from './read-config.ts';
+import { type ChangedFiles, readStewardConfig } from './read-config.ts';
 import type { StewardConfig } from './types.ts';
 import { writeStewardConfig } from './write-config.ts';
 
@@ -32,8 +32,8 @@ async function newFolder(): Promise<string> {
   return folder;
 }
 
-async function problemsOf(folder: string): Promise<string> {
-  const read = await readStewardConfig(folder);
+async function problemsOf(folder: string, changed?: ChangedFiles): Promise<string> {
+  const read = await readStewardConfig(folder, changed);
   const problems = read.kind === 'broken' ? read.problems : read.warnings;
   return problems.map(formatProblem).join('\n');
 }
@@ -118,19 +118,31 @@ test.each([
   ['guardrails.yaml', 'egress: { hosts: ["[a"] }', 'is no pattern'],
   ['mcp-manifests/gmail.yaml', 'server: other', 'not named after its `server`'],
   ['mcp-manifests/gmail.yaml', 'server: gmail\nallow: []', 'unknown field `allow`'],
-  ['guardrail.yaml', 'task: {}', 'did you mean `guardrails.yaml`?'],
 ])('%s: %s', async (name, text, words) => {
+  const problems = await problemsOf(EXAMPLE, new Map([[name, Buffer.from(text)]]));
+  expect(problems).toContain(words);
+  expect(problems).toContain(`${name}:`);
+});
+
+test('a file that nothing reads is told', async () => {
   const folder = await newFolder();
-  writeFileSync(join(folder, name), text, { mode: 0o600 });
-  expect(await problemsOf(folder)).toContain(words);
+  writeFileSync(join(folder, 'guardrail.yaml'), 'task: {}', { mode: 0o600 });
+  expect(await problemsOf(folder)).toContain('did you mean `guardrails.yaml`?');
+});
+
+test('permissions that are too many for one policy are refused', async () => {
+  const limits = Array.from({ length: 600 }, (_, at) => {
+    return `  s${at}.x: { cooldown: 1s, rate_limit: 1/minute }`;
+  });
+  const text = Buffer.from(`limits:\n${limits.join('\n')}\n`);
+  const problems = await problemsOf(EXAMPLE, new Map([['permissions.yaml', text]]));
+  expect(problems).toContain('cannot be compiled for the channel terminal');
 });
 
 test('a secret in a file is refused, and shown nowhere', async () => {
-  const folder = await newFolder();
   const secret = `sk-ant-api03-${'Ab1'.repeat(31)}-Ab1CdAA`;
   const text = `models: { agent: [{ provider: anthropic, model: m, key_ref: ${secret} }] }`;
-  writeFileSync(join(folder, 'integrations.yaml'), text, { mode: 0o600 });
-  const problems = await problemsOf(folder);
+  const problems = await problemsOf(EXAMPLE, new Map([['integrations.yaml', Buffer.from(text)]]));
   expect(problems).toContain('expected a reference to a secret');
   expect(problems).not.toContain(secret);
 });
@@ -202,7 +214,7 @@ test.each(FIRST_WAVE)(
     const bytes = readFileSync(join(EXAMPLE, file));
     const compiled = await compileManifest({ file, bytes }, { sha256 });
     if (!compiled.ok) throw new Error(compiled.problems.map(formatProblem).join('\n'));
-    const { permissions } = await configOf(await sharedFolder);
+    const { permissions } = await configOf(EXAMPLE);
     const tiers = [
       toolRule(compiled.manifest, tool).tier,
       tierOf(permissions, { server, tool, channel: 'terminal' }),
@@ -210,7 +222,6 @@ test.each(FIRST_WAVE)(
     expect(ORDER.find((_, at) => tiers.every((one) => ORDER.indexOf(one) <= at))).toBe(tier);
   },
 );
-const sharedFolder = newFolder();
 
 test('the example asks for nothing but what the built-in tools need', async () => {
   const { permissions } = await configOf(EXAMPLE);

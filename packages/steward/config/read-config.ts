@@ -13,7 +13,7 @@ import { sha256 } from '@subluminal/plane/crypto';
 import { decodeUtf8 } from '@subluminal/plane/os';
 import type { ServerEntry } from '@subluminal/plane/serve/config';
 import { manifestFileName } from '@subluminal/plane/surface';
-import { type Permissions, readPermissions } from '../permissions/index.ts';
+import { type Permissions, policyFault, readPermissions } from '../permissions/index.ts';
 import { readForm } from '../text/index.ts';
 import { checkGuardrails } from './check-guardrails.ts';
 import { checkIntegrations, checkServers } from './check-integrations.ts';
@@ -41,6 +41,7 @@ export async function readStewardConfig(
     ...guardrails.problems,
     ...identity.problems,
     ...(await manifestProblems(content)),
+    ...(await policyProblems(permissions.value, guardrails.value)),
   ];
   // A message quotes what stands in the files, and that may be a secret in the wrong place.
   const problems = withoutSecrets(found);
@@ -129,6 +130,19 @@ function identityIn({ files }: FolderContent): ReadFile<string> {
   if (value !== undefined) return { value, problems: [] };
   const words = { message: 'the file is no UTF-8', fix: 'Save it as UTF-8.' };
   return { value, problems: [atStart(file, { code: 'SUB_STEWARD_SYNTAX', path: [], ...words })] };
+}
+
+/** What is right by itself may still be too much for one policy. */
+async function policyProblems(
+  permissions: Permissions | undefined,
+  guardrails: GuardrailsFile | undefined,
+): Promise<readonly Problem[]> {
+  if (permissions === undefined || guardrails === undefined) return [];
+  const fault = await policyFault(permissions, guardrails);
+  if (fault === undefined) return [];
+  const message = `the permissions cannot be compiled for the channel ${fault}`;
+  const fix = 'Name fewer actions, with globs such as `files.*`.';
+  return [atStart('permissions.yaml', { code: 'SUB_STEWARD_VALUE', path: [], message, fix })];
 }
 
 /** A manifest is found by the name of its file, so the two must agree. */

@@ -1,4 +1,5 @@
 export { compilePermissions } from './compile-permissions.ts';
+export { permissionsSnapshot, policyFault } from './permissions-snapshot.ts';
 export { readPermissions } from './read-permissions.ts';
 export { tierOf } from './tier-of.ts';
 export type { Permissions } from './types.ts';

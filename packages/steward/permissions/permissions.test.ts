@@ -7,19 +7,18 @@ import {
   withDefaults,
 } from '@subluminal/contracts';
 import {
-  compileBundle,
   decide,
   formatProblem,
   initialState,
   parseWithEngines,
   type Snapshot,
 } from '@subluminal/core/policy';
-import { sha256 } from '@subluminal/plane/crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
 import { runs } from '../../../test/runs.ts';
 import { compilePermissions } from './compile-permissions.ts';
+import { permissionsSnapshot } from './permissions-snapshot.ts';
 import { readPermissions } from './read-permissions.ts';
 import { tierOf } from './tier-of.ts';
 import type { Permissions } from './types.ts';
@@ -52,13 +51,10 @@ async function policyOf(
   channel: StewardChannel = 'terminal',
   rails: object = {},
 ): Promise<Policy> {
-  const { text: written } = compilePermissions(read(text), {
+  const snapshot = await permissionsSnapshot(read(text), {
     channel,
     guardrails: guardrails(rails),
   });
-  const parsed = await parseWithEngines({ file: 'bundle', text: written });
-  if (!parsed.ok) throw new Error(parsed.problems.map(formatProblem).join('\n'));
-  const snapshot = await compileBundle(parsed.bundle, { sha256 });
   return { snapshot, run: runOf(snapshot) };
 }
 

@@ -1,0 +1,35 @@
+// The policy of one channel, ready to decide.
+import { STEWARD_CHANNELS } from '@subluminal/contracts';
+import { compileBundle, parseWithEngines, type Snapshot } from '@subluminal/core/policy';
+import { sha256 } from '@subluminal/plane/crypto';
+import { type CompileChoice, compilePermissions } from './compile-permissions.ts';
+import type { Permissions } from './types.ts';
+
+/** For permissions and guardrails without a `policyFault`. */
+export async function permissionsSnapshot(
+  permissions: Permissions,
+  choice: CompileChoice,
+): Promise<Snapshot> {
+  const parsed = await parsedPolicy(permissions, choice);
+  if (!parsed.ok) throw new Error(`permissions became no policy: ${parsed.problems[0]?.message}`);
+  return compileBundle(parsed.bundle, { sha256 });
+}
+
+/** Why permissions, each right by itself, make no policy on some channel: there are too many of them, for one. */
+export async function policyFault(
+  permissions: Permissions,
+  guardrails: CompileChoice['guardrails'],
+): Promise<string | undefined> {
+  const { channels } = permissions.file;
+  const differing = STEWARD_CHANNELS.filter((name) => name === 'terminal' || channels[name]);
+  for (const channel of differing) {
+    const parsed = await parsedPolicy(permissions, { channel, guardrails });
+    if (!parsed.ok) return `${channel}: ${parsed.problems[0]?.message ?? 'no policy'}`;
+  }
+  return undefined;
+}
+
+function parsedPolicy(permissions: Permissions, choice: CompileChoice) {
+  const { text } = compilePermissions(permissions, choice);
+  return parseWithEngines({ file: `steward-${choice.channel}`, text });
+}
