@@ -43,9 +43,12 @@ export interface FetchPorts {
 
 export type HostAnswer = { readonly text: string } | { readonly why: string };
 
-/** The way out of the sandbox: names lead to public addresses alone, at the moment of the connection. */
+/**
+ * The way out of the sandbox: names lead to public addresses alone, at the moment of the connection. It takes no
+ * proxy, because a proxy would look names up by itself.
+ */
 export function sandboxUpstream(
-  options: Pick<UpstreamOptions, 'proxy' | 'tls'> = {},
+  options: Pick<UpstreamOptions, 'tls'> = {},
   resolve?: ResolveHost,
 ): Upstream {
   return openUpstream({ ...options, lookup: guardedLookup(isPublicAddress, resolve) });
