@@ -264,6 +264,40 @@ test('servers come and go, policies change, and keys of the agent stay with it',
   expect(await run.tools()).toEqual([]);
 });
 
+/** A server whose list has two pages, and whose tool `grow` adds a tool to the second. */
+const GROWING = `
+const tools = ['first', 'grow'];
+const send = (message) => console.log(JSON.stringify({ jsonrpc: '2.0', ...message }));
+const listed = (name) => ({ name, description: name, inputSchema: { type: 'object' } });
+require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) return;
+  if (method === 'initialize') {
+    const capabilities = { tools: { listChanged: true } };
+    const serverInfo = { name: 'growing', version: '1' };
+    const { protocolVersion } = params;
+    return send({ id, result: { protocolVersion, capabilities, serverInfo } });
+  }
+  if (method === 'tools/list') {
+    const isFirst = params.cursor === undefined;
+    const page = isFirst ? tools.slice(0, 1) : tools.slice(1);
+    return send({ id, result: { tools: page.map(listed), ...(isFirst && { nextCursor: '2' }) } });
+  }
+  tools.push('later');
+  send({ method: 'notifications/tools/list_changed' });
+  send({ id, result: { content: [{ type: 'text', text: 'grown' }] } });
+});
+`;
+
+test('a list of several pages is read to its end, and again when the server says that it has changed', async () => {
+  const { open } = await agentRuns();
+  const run = await open([{ ...scripted('growing'), command: [process.execPath, '-e', GROWING] }]);
+  const names = async () => (await run.tools()).map(({ name }) => name);
+  expect(await names()).toEqual(['first', 'grow']);
+  await run.call(callOf({ server: 'growing', tool: 'grow' }));
+  expect(await names()).toEqual(['first', 'grow', 'later']);
+});
+
 test('no process is left when the run has ended', async () => {
   const { open } = await agentRuns();
   const run = await open([scripted('files')]);

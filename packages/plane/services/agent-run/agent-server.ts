@@ -34,7 +34,7 @@ const TOO_OFTEN = 'It was started too often within a minute, and is tried again 
 const CLOSED = 'It was taken away.';
 const WORDS_MAX = 300;
 
-export function isOwn(entry: AgentEntry): entry is OwnServer {
+function isOwn(entry: AgentEntry): entry is OwnServer {
   return 'tools' in entry;
 }
 
