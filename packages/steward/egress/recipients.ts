@@ -86,7 +86,7 @@ function sinksOf(call: OutgoingCall, { path, text }: TaintLeaf): ReadonlySet<str
 }
 
 /** All recipients that one field names: a list of addresses, numbers and names. */
-export function recipientsIn(field: string): readonly Recipient[] {
+function recipientsIn(field: string): readonly Recipient[] {
   return field
     .slice(0, LIMITS.charsMax)
     .split(NAME_PARTS)

@@ -8,7 +8,7 @@ import { fetchPage } from './fetch-page.ts';
 import { pageGuard } from './page-guard.ts';
 import { type SearchEngine, searchWeb } from './search-web.ts';
 
-export type { SearchEngine, SearchSettings } from './search-web.ts';
+export type { SearchEngine } from './search-web.ts';
 
 export interface WebServerOptions {
   /** Hosts that may be reached without asking, as guardrails.yaml lists them. */
