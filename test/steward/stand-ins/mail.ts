@@ -23,6 +23,8 @@ export interface MailStandIn {
   folder(name: string): readonly string[];
   /** Recipients that the SMTP server refuses. */
   readonly refused: Set<string>;
+  /** What it says then. */
+  refusal: string;
   /** Runs for each mail that has come whole, before the server says so; it may cut the line. */
   onReceived: ((cut: () => void) => void) | undefined;
   stop(): Promise<void>;
@@ -54,7 +56,7 @@ export async function startMail(password = 'correct horse battery'): Promise<Mai
       else done(new Error(`Wrong password ${auth.password} for ${auth.username}`));
     },
     onRcptTo: ({ address }, _session, done) => {
-      done(refused.has(address) ? new Error('No such mailbox') : null);
+      done(refused.has(address) ? new Error(standIn.refusal) : null);
     },
     onData: (stream, session, done) => {
       void bodyOf(stream).then((raw) => {
@@ -84,6 +86,7 @@ export async function startMail(password = 'correct horse battery'): Promise<Mai
     smtpPort: (listener.address() as AddressInfo).port,
     received,
     refused,
+    refusal: 'No such mailbox',
     onReceived: undefined,
     deliver: (raw, folder = 'INBOX') => {
       imap.appendMessage(folderNamed(folder), [], false, raw.replaceAll(/\r?\n/g, '\r\n'));

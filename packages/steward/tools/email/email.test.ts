@@ -267,6 +267,24 @@ describe('faults', () => {
     expect(JSON.stringify(await call('search', {}, { account: otherUser }))).not.toContain('horse');
   });
 
+  test('a server for outgoing mail that repeats the password it was told gives it to nobody', async () => {
+    const other = await startMail('another password');
+    const mixed = account({ smtp: plain(other.smtpPort) });
+    const letter = { to: ['grace@example.com'], subject: 'x', body: 'x' };
+    const refused = await call('send', letter, { account: mixed });
+    expect(refused).toEqual({
+      isError: true,
+      text: 'The server for outgoing mail refuses the login. Nothing was sent.',
+    });
+    expect(other.received).toEqual([]);
+    await other.stop();
+    mail.refusal = `No mailbox for ${mail.password}`;
+    mail.refused.add('grace@example.com');
+    const unknown = await call('send', letter);
+    expectError(unknown, 'No mailbox for');
+    expect(unknown.text).not.toContain(mail.password);
+  });
+
   test('a line that is cut in the middle is an error', async () => {
     line.cutAt = 'FETCH';
     const through = account({ imap: plain(line.port) });
