@@ -1,4 +1,4 @@
-export type { Journal, NewStep, TaskEnd } from './journal.ts';
+export type { Journal } from './journal.ts';
 export { openJournal } from './journal.ts';
 export type {
   AskedBy,
@@ -12,5 +12,6 @@ export type {
   Spending,
   SpentTurn,
   StepState,
+  TaskEnd,
   TaskState,
 } from './types.ts';

@@ -124,7 +124,7 @@ export function scheduleIn(row: SqlRow): JournalSchedule {
     request: textCell(row, 'request'),
     askedBy: oneOf(ASKERS, row, 'asked_by'),
     conversationId: textOrNull(row, 'conversation'),
-    lastAtMs: integerOrNull(row, 'last_at'),
+    lastAtMs: integerCell(row, 'last_at'),
   };
 }
 

@@ -35,6 +35,7 @@ CREATE TABLE steps (
   reasoning TEXT NOT NULL, key TEXT NOT NULL, state TEXT NOT NULL, judgements TEXT NOT NULL,
   call_id TEXT, result TEXT, at INTEGER NOT NULL, PRIMARY KEY (task, n)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX steps_by_time ON steps (at);
 CREATE TABLE spending (
   day TEXT NOT NULL, purpose TEXT NOT NULL, turns INTEGER NOT NULL, input_tokens INTEGER NOT NULL,
   output_tokens INTEGER NOT NULL, cost_micros INTEGER NOT NULL, work_ms INTEGER NOT NULL,
@@ -43,7 +44,7 @@ CREATE TABLE spending (
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE schedules (
   id TEXT PRIMARY KEY, due TEXT NOT NULL, request TEXT NOT NULL, asked_by TEXT NOT NULL, conversation TEXT,
-  last_at INTEGER
+  last_at INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE kv (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 `,

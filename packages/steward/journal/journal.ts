@@ -10,7 +10,6 @@ import {
   statementsOf,
 } from '@subluminal/plane/sqlite/private-database';
 import { integerCell } from '@subluminal/plane/sqlite/rows';
-import type { Purpose } from '../models/types.ts';
 import {
   conversationIn,
   messageIn,
@@ -22,18 +21,19 @@ import {
 } from './journal-rows.ts';
 import { migrateJournal } from './journal-schema.ts';
 import type {
-  AskedBy,
   Conversation,
   JournalMessage,
   JournalSchedule,
   JournalStep,
   JournalTask,
   JournalTurn,
-  MessageRole,
+  NewMessage,
+  NewStep,
+  NewTask,
   Spending,
   SpentTurn,
   StepChange,
-  TaskState,
+  TaskEnd,
 } from './types.ts';
 
 const CACHE_KIB = 4 * 1024;
@@ -41,32 +41,9 @@ const BUSY_MS = 2_000;
 /** Of one text; what is longer is cut and says so. */
 const TEXT_LENGTH_MAX = 200_000;
 const LIST_MAX = 500;
+const FORWARDED_MAX = 5_000;
 const CUT = '\n[cut here: it was longer]';
 const TASKS = `SELECT t.*, (SELECT count(*) FROM steps s WHERE s.task = t.id) AS steps FROM tasks t`;
-
-export interface NewTask {
-  readonly id: string;
-  readonly conversationId: string;
-  readonly purpose: Purpose;
-  readonly askedBy: AskedBy;
-  readonly request: string;
-}
-
-export interface NewMessage {
-  readonly conversationId: string;
-  readonly role: MessageRole;
-  readonly text: string;
-  readonly taskId?: string;
-}
-
-export interface TaskEnd {
-  readonly state: Extract<TaskState, 'done' | 'stopped' | 'failed'>;
-  readonly reason?: string;
-  /** What the conversation is told. */
-  readonly reply: { readonly role: MessageRole; readonly text: string };
-}
-
-export type NewStep = Omit<JournalStep, 'state' | 'judgements' | 'callId' | 'result' | 'atMs'>;
 
 /** Throws when the disk does not take a write: then nothing may go on. */
 export async function openJournal(file: string, nowMs: () => number): Promise<Journal | Failure> {
@@ -157,6 +134,11 @@ export class Journal {
     return row && conversationIn(row);
   }
 
+  conversationOfRun(runId: string): Conversation | undefined {
+    const row = this.#db.get('SELECT * FROM conversations WHERE run_id = ?', runId);
+    return row && conversationIn(row);
+  }
+
   /** The newest first. */
   conversations(): readonly Conversation[] {
     const sql = `SELECT * FROM conversations ORDER BY created_at DESC LIMIT ${LIST_MAX}`;
@@ -202,6 +184,14 @@ export class Journal {
 
   setSent(n: number): void {
     this.#write(() => this.#db.run('UPDATE messages SET is_sent = 1 WHERE n = ?', n));
+  }
+
+  /** Says it in another conversation as well, and counts as sent; both or neither. */
+  passOn({ n, text }: JournalMessage, conversationId: string): void {
+    this.#write(() => {
+      this.#addMessage({ conversationId, role: 'notice', text });
+      this.#db.run('UPDATE messages SET is_sent = 1 WHERE n = ?', n);
+    });
   }
 
   // Tasks, turns and steps.
@@ -301,6 +291,13 @@ export class Journal {
     return this.#db.all('SELECT * FROM steps WHERE task = ? ORDER BY n', taskId).map(stepIn);
   }
 
+  /** Those that may have reached a server since then, of all tasks. */
+  forwardedSince(atMs: number): readonly JournalStep[] {
+    const sql = `SELECT * FROM steps WHERE at >= ? AND state IN ('forwarded', 'done', 'unknown')
+      ORDER BY at DESC LIMIT ${FORWARDED_MAX}`;
+    return this.#db.all(sql, atMs).map(stepIn);
+  }
+
   // Spending.
 
   spend(spent: SpentTurn): void {
@@ -344,8 +341,9 @@ export class Journal {
 
   addSchedule(schedule: Omit<JournalSchedule, 'lastAtMs'>): void {
     const { id, when, request, askedBy, conversationId } = schedule;
-    const sql = 'INSERT INTO schedules VALUES (?, ?, ?, ?, ?, NULL)';
-    this.#write(() => this.#db.run(sql, id, when, bounded(request), askedBy, conversationId));
+    const sql = 'INSERT INTO schedules VALUES (?, ?, ?, ?, ?, ?)';
+    const values = [id, when, bounded(request), askedBy, conversationId, this.#nowMs()];
+    this.#write(() => this.#db.run(sql, ...values));
   }
 
   schedules(): readonly JournalSchedule[] {

@@ -133,5 +133,30 @@ export interface JournalSchedule {
   readonly askedBy: AskedBy;
   /** Where the answer goes. */
   readonly conversationId: string | null;
-  readonly lastAtMs: number | null;
+  /** When it ran last, or was made. */
+  readonly lastAtMs: number;
 }
+
+export interface NewTask {
+  readonly id: string;
+  readonly conversationId: string;
+  readonly purpose: Purpose;
+  readonly askedBy: AskedBy;
+  readonly request: string;
+}
+
+export interface NewMessage {
+  readonly conversationId: string;
+  readonly role: MessageRole;
+  readonly text: string;
+  readonly taskId?: string;
+}
+
+export interface TaskEnd {
+  readonly state: Extract<TaskState, 'done' | 'stopped' | 'failed'>;
+  readonly reason?: string;
+  /** What the conversation is told. */
+  readonly reply: { readonly role: MessageRole; readonly text: string };
+}
+
+export type NewStep = Omit<JournalStep, 'state' | 'judgements' | 'callId' | 'result' | 'atMs'>;

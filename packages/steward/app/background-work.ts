@@ -1,0 +1,75 @@
+// Work that nobody asked for just now: the heartbeat, and what a schedule says. Each is a conversation of its own on
+// the channel `schedule`, by the models and the money of background work.
+import type { GuardrailsFile } from '@subluminal/contracts';
+import { readDuration } from '@subluminal/core/quantities';
+import { Cron } from 'croner';
+import type { Journal, JournalSchedule } from '../journal/index.ts';
+import type { Conversations } from '../loop/index.ts';
+
+interface BackgroundParts {
+  readonly journal: Journal;
+  readonly conversations: Conversations;
+  readonly heartbeat: () => GuardrailsFile['heartbeat'];
+  readonly nowMs: () => number;
+  readonly log: (line: string) => void;
+}
+
+const HEARTBEAT = { channel: 'schedule', person: 'heartbeat', address: '' };
+const HEARTBEAT_PROMPT =
+  'This is your heartbeat. Look whether something needs the attention of the user now, such as new mail or an event that begins soon. If nothing does, answer with the one word NOTHING.';
+const LOOK_EVERY_MS = 15_000;
+const HEARTBEAT_MS_MIN = 60_000;
+const LAST_BEAT = 'heartbeat.last';
+
+export interface BackgroundWork {
+  /** Looks what is due. */
+  look(): void;
+  stop(): void;
+}
+
+export function startBackgroundWork(parts: BackgroundParts): BackgroundWork {
+  const look = () => {
+    try {
+      beat(parts);
+      for (const schedule of parts.journal.schedules()) runIfDue(parts, schedule);
+    } catch (cause) {
+      parts.log(`Background work failed: ${String(cause)}`);
+    }
+  };
+  const timer = setInterval(look, LOOK_EVERY_MS).unref();
+  return { look, stop: () => clearInterval(timer) };
+}
+
+function beat({ journal, conversations, heartbeat, nowMs }: BackgroundParts): void {
+  const { enabled, every, prompt } = heartbeat();
+  if (!enabled) return;
+  const everyMs = Math.max(readDuration(every) ?? HEARTBEAT_MS_MIN, HEARTBEAT_MS_MIN);
+  const last = Number(journal.value(LAST_BEAT) ?? 0);
+  if (nowMs() - last < everyMs) return;
+  // Written first: a crash skips a beat rather than repeating one.
+  journal.setValue(LAST_BEAT, String(nowMs()));
+  const text = prompt ?? HEARTBEAT_PROMPT;
+  conversations.receive({ ...HEARTBEAT, text, purpose: 'background', askedBy: 'user' });
+}
+
+function runIfDue(parts: BackgroundParts, schedule: JournalSchedule): void {
+  const { journal, conversations, nowMs } = parts;
+  const dueMs = nextAfter(schedule);
+  if (dueMs === undefined || dueMs > nowMs()) return;
+  journal.setScheduleRun(schedule.id, nowMs());
+  if (isOnce(schedule)) journal.removeSchedule(schedule.id);
+  const { id, request, askedBy, conversationId } = schedule;
+  const asker = { channel: 'schedule', person: id, address: conversationId ?? '' };
+  conversations.receive({ ...asker, text: request, purpose: 'background', askedBy });
+}
+
+function isOnce({ when }: JournalSchedule): boolean {
+  return !Number.isNaN(Date.parse(when)) && /^\d{4}-/.test(when);
+}
+
+/** When it is due after it ran last; undefined when never again. */
+function nextAfter(schedule: JournalSchedule): number | undefined {
+  const { when, lastAtMs } = schedule;
+  if (isOnce(schedule)) return Date.parse(when);
+  return new Cron(when, { timezone: 'UTC' }).nextRun(new Date(lastAtMs))?.getTime();
+}

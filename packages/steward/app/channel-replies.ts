@@ -1,0 +1,97 @@
+// Channels beside the terminal and the page: messages come in, replies go out.
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Failure, type IntegrationsFile, isFailure } from '@subluminal/contracts';
+import type { Desk } from '@subluminal/plane/approvals';
+import { openUpstream, proxyOf } from '@subluminal/plane/upstream';
+import {
+  ChannelDesk,
+  type ChannelName,
+  type ChatAddress,
+  openChannelStore,
+  openChannels,
+  openWebhookListener,
+} from '../channels/index.ts';
+import type { Journal } from '../journal/index.ts';
+import type { Conversations } from '../loop/index.ts';
+import { isReader } from './deliver-replies.ts';
+
+export interface ChannelOptions {
+  readonly integrations: IntegrationsFile;
+  /** Who was paired, and which messages came. */
+  readonly storeFile: string;
+  readonly env: { readonly [name: string]: string | undefined };
+  readonly secret: (ref: string) => Promise<string | Failure>;
+  readonly approvals: Desk;
+  readonly journal: Journal;
+  readonly conversations: Conversations;
+  readonly redact: (channel: string, text: string) => string;
+  readonly nowMs: () => number;
+  readonly log: (line: string) => void;
+}
+
+export interface RunningChannels {
+  readonly kind: 'channels';
+  state(): readonly { readonly name: string; readonly trouble: string | null }[];
+  reply(to: ChatAddress, text: string): ReturnType<ChannelDesk['reply']>;
+  close(): Promise<void>;
+}
+
+export async function startChannels(options: ChannelOptions): Promise<RunningChannels | Failure> {
+  const { integrations, env, secret, approvals, journal, conversations, log, nowMs } = options;
+  const store = await openChannelStore(options.storeFile);
+  if (isFailure(store)) return store;
+  const upstream = openUpstream({ proxy: proxyOf(env) });
+  const wait = (ms: number, signal: AbortSignal) => pause(ms, undefined, { signal });
+  const opened = await openChannels(integrations.channels, { secret, upstream, nowMs, wait });
+  const trouble = new Map<string, string>();
+  for (const { message } of opened.failures) log(message);
+  const desk = new ChannelDesk({
+    channels: opened.channels,
+    store,
+    approvals,
+    personOf: (runId) => personOf(journal, runId),
+    receive: async ({ channel, sender, conversation, text }) => {
+      const asker = { channel, person: sender, address: conversation };
+      const taken = conversations.receive({ ...asker, text });
+      if (taken.kind === 'refused') await desk.reply({ channel, conversation }, taken.why);
+    },
+    redact: options.redact,
+    report: ({ kind, channel, message }) => {
+      log(`${channel}: ${message}`);
+      if (kind === 'trouble') trouble.set(channel, message);
+    },
+    wait,
+  });
+  for (const { message } of await desk.start()) log(message);
+  const { webhooks } = integrations;
+  const listener =
+    opened.needsListener && webhooks !== undefined
+      ? await openWebhookListener({
+          ...webhooks,
+          handle: (name, asked) => desk.handle(name, asked),
+        })
+      : undefined;
+  if (isFailure(listener)) log(listener.message);
+  return {
+    kind: 'channels',
+    state: () =>
+      opened.channels.map(({ channel: { name } }) => ({
+        name,
+        trouble: trouble.get(name) ?? null,
+      })),
+    reply: (to, text) => desk.reply(to, text),
+    close: async () => {
+      if (listener !== undefined && !isFailure(listener)) await listener.close();
+      await desk.stop();
+      store.close();
+      await upstream.close();
+    },
+  };
+}
+
+function personOf(journal: Journal, runId: string) {
+  const conversation = journal.conversationOfRun(runId);
+  if (conversation === undefined || isReader(conversation.channel)) return undefined;
+  const { channel, person, address } = conversation;
+  return { channel: channel as ChannelName, conversation: address, sender: person };
+}

@@ -1,0 +1,31 @@
+// What the model knows beside the conversation: identity.md, the facts that the user has set, and what the memory
+// finds.
+import type { Knowledge } from '../loop/index.ts';
+import type { AgentMemory } from '../memory/index.ts';
+
+interface KnowledgeParts {
+  readonly identity: () => string;
+  readonly memory: AgentMemory;
+}
+
+const FOUND_MAX = 12;
+const QUERY_LENGTH_MAX = 2_000;
+
+export function knowledge({ identity, memory }: KnowledgeParts): Knowledge {
+  return {
+    identity: async () => {
+      const facts = (await memory.core()).map(({ key, value }) => `- ${key}: ${value}`);
+      return [identity(), ...(facts.length === 0 ? [] : ['What the user has told you:', ...facts])]
+        .join('\n')
+        .trim();
+    },
+    skills: async () => '',
+    recall: async (request) => {
+      const found = await memory.search({
+        text: request.slice(0, QUERY_LENGTH_MAX),
+        limit: FOUND_MAX,
+      });
+      return found.map(({ marked }) => `- ${marked}`).join('\n');
+    },
+  };
+}
