@@ -115,6 +115,14 @@ const PROXY = group('proxy', 'Run the local proxy to a gateway', {
   policy: ['Show the rules of the gateway for you', () => import('./proxy-policy.ts')],
 });
 
+const STEWARD = group('steward', 'Run Steward, a personal agent that is governed', {
+  init: ['Write its configuration folder', () => import('./steward.ts')],
+  start: ['Start it in the background', () => import('./steward.ts')],
+  chat: ['Talk with it at the terminal', () => import('./steward.ts')],
+  status: ['Show its tasks, its cost and what waits for you', () => import('./steward.ts')],
+  stop: ['Stop it', () => import('./steward.ts')],
+});
+
 const LEDGER = group('ledger', 'Verify and prune the ledger', {
   verify: ['Verify that nobody changed the ledger', () => import('./ledger.ts')],
   prune: ['Remove old runs from the ledger', () => import('./ledger.ts')],
@@ -189,6 +197,7 @@ export const HELP_SECTIONS: readonly HelpSection[] = [
       ROUTING,
     ],
   },
+  { title: 'Agent', entries: [STEWARD] },
   {
     title: 'Administration',
     entries: [

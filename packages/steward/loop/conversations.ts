@@ -30,6 +30,7 @@ export interface ConversationParts
   readonly uuid: () => string;
   /** Opens the run of a conversation, governed by what its channel may do. Throws its failure. */
   readonly openRun: (conversation: Conversation) => Promise<AgentRun>;
+  readonly closeRun: (run: AgentRun) => Promise<void>;
   readonly reply: (conversation: Conversation, text: string) => string;
   /** What went wrong beside a task, in a whole sentence. */
   readonly log: (line: string) => void;
@@ -242,6 +243,6 @@ export class Conversations {
     this.#active.delete(conversationId);
     clearTimeout(active.idle);
     const run = await active.run?.catch(() => undefined);
-    await run?.close();
+    if (run !== undefined) await this.#parts.closeRun(run);
   }
 }

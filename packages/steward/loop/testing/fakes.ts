@@ -119,6 +119,7 @@ export class World {
       },
       judge: { judge: async () => ({ judgements: [], asksPerson: false }) },
       openRun: async () => this.#run(),
+      closeRun: (run) => run.close(),
       reply: (_conversation, text) => text,
       log: (line) => this.logged.push(line),
     };

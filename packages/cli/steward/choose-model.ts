@@ -1,0 +1,88 @@
+// Which model a new Steward asks: by flags, by a key that is there, or by what the person types.
+import type { Failure } from '@subluminal/contracts';
+import { badUsage } from '../input/command.ts';
+import type { Io } from '../terminal/io.ts';
+
+interface ModelFlags {
+  readonly 'model-url'?: string | undefined;
+  readonly model?: string | undefined;
+  readonly anthropic: boolean;
+  readonly openai: boolean;
+  readonly gateway: boolean;
+}
+
+export interface ChosenModel {
+  readonly kind: 'chosen';
+  readonly why: string;
+  readonly model: {
+    readonly provider: 'anthropic' | 'openai' | 'openai_compat' | 'gateway';
+    readonly model: string;
+    readonly base_url?: string;
+    readonly key_ref?: string;
+  };
+}
+
+const ANTHROPIC = { key: 'ANTHROPIC_API_KEY', model: 'claude-sonnet-4-5' };
+const OPENAI = { key: 'OPENAI_API_KEY', model: 'gpt-5' };
+const FIX =
+  'Give --model-url URL --model NAME for a local model, --anthropic, --openai or --gateway.';
+const LINE_LENGTH_MAX = 2_048;
+
+export async function chooseModel(flags: ModelFlags, io: Io): Promise<ChosenModel | Failure> {
+  const given = [flags['model-url'] !== undefined, flags.anthropic, flags.openai, flags.gateway];
+  if (given.filter(Boolean).length > 1) return badUsage('several models are chosen.', FIX);
+  const { env } = process;
+  if (flags['model-url'] !== undefined) return localModel(flags['model-url'], flags.model);
+  if (flags.anthropic) return keyed('anthropic', ANTHROPIC, flags.model);
+  if (flags.openai) return keyed('openai', OPENAI, flags.model);
+  if (flags.gateway) {
+    const model = flags.model ?? ANTHROPIC.model;
+    const why = `It asks ${model} at the gateway of your team.`;
+    return { kind: 'chosen', why, model: { provider: 'gateway', model } };
+  }
+  if (env[ANTHROPIC.key]) return keyed('anthropic', ANTHROPIC, flags.model);
+  if (env[OPENAI.key]) return keyed('openai', OPENAI, flags.model);
+  if (!io.stdinIsTerminal || !io.err.isTerminal) return badUsage('no model is chosen.', FIX);
+  return askPerson(io);
+}
+
+function keyed(
+  provider: 'anthropic' | 'openai',
+  { key, model: usual }: { readonly key: string; readonly model: string },
+  model = usual,
+): ChosenModel {
+  const found = process.env[key] ? 'is set' : 'is not set yet';
+  const why = `It asks ${model} of ${provider}, with the key in ${key}, which ${found}.`;
+  return { kind: 'chosen', why, model: { provider, model, key_ref: `env://${key}` } };
+}
+
+function localModel(url: string, model: string | undefined): ChosenModel | Failure {
+  if (!URL.canParse(url)) return badUsage(`${url} is no address.`, FIX);
+  if (model === undefined) return badUsage('the name of the model is missing.', FIX);
+  const why = `It asks ${model} at ${url}, without a key.`;
+  return { kind: 'chosen', why, model: { provider: 'openai_compat', base_url: url, model } };
+}
+
+async function askPerson(io: Io): Promise<ChosenModel | Failure> {
+  io.err.write(
+    `Neither ${ANTHROPIC.key} nor ${OPENAI.key} is set.\nThe address of a local model, such as http://127.0.0.1:11434/v1: `,
+  );
+  const lines = typedLines(io);
+  const url = await lines.next();
+  io.err.write('The name of the model there: ');
+  const model = await lines.next();
+  if (url.done === true || model.done === true) return badUsage('no model is chosen.', FIX);
+  return localModel(url.value.trim(), model.value.trim());
+}
+
+async function* typedLines({ stdin }: Io): AsyncGenerator<string, undefined> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of stdin) {
+    text += decoder.decode(chunk, { stream: true });
+    const lines = text.split('\n');
+    text = (lines.pop() ?? '').slice(0, LINE_LENGTH_MAX);
+    yield* lines;
+  }
+  return undefined;
+}

@@ -1,0 +1,68 @@
+// Where Steward of this user is, and whether it runs.
+import { join } from 'node:path';
+import { type Failure, isFailure, tableFailure } from '@subluminal/contracts';
+import { homePaths } from '@subluminal/plane/config';
+import { startLedgerd } from '@subluminal/plane/daemon';
+import { startInBackground } from '@subluminal/plane/os';
+import { type RunningSteward, startSteward } from '@subluminal/steward/app';
+import { askSteward, controlSocket } from '@subluminal/steward/control';
+import { secretPlaces } from '../gateway/config-home.ts';
+import { orThrow } from '../input/command.ts';
+import { loadOwnConfig } from '../input/own-config.ts';
+import manifest from '../package.json' with { type: 'json' };
+
+export interface StewardHome {
+  readonly home: string;
+  readonly run: string;
+  readonly socket: string;
+  readonly log: string;
+  readonly configFolder: string;
+}
+
+export function stewardHome(configFolder?: string): StewardHome {
+  const { home, run } = homePaths(process.env);
+  return {
+    ...{ home, run, socket: controlSocket(run), log: join(run, 'steward.log') },
+    configFolder: configFolder ?? join(home, 'steward', 'config'),
+  };
+}
+
+/** What it says of itself; undefined when none runs. Throws any other failure. */
+export async function runningSteward({ socket }: StewardHome) {
+  const status = await askSteward(socket, 'status', { input: {} });
+  if (isFailure(status) && status.code === 'SUB_STEWARD_AWAY') return undefined;
+  return orThrow(status);
+}
+
+/** Steward in this process. Throws its failure. */
+export async function ownSteward(
+  { configFolder }: StewardHome,
+  log: (line: string) => void,
+): Promise<RunningSteward> {
+  const loaded = await loadOwnConfig();
+  const { config, paths } = loaded;
+  const { env } = process;
+  if (config['events.sink'].kind === 'ledger') startLedgerd({ env, paths, config });
+  const places = await secretPlaces();
+  const { version } = manifest;
+  return orThrow(await startSteward({ loaded, env, places, configFolder, version, log }));
+}
+
+export async function startBehind(place: StewardHome) {
+  const [, launcher = ''] = process.argv;
+  const { configFolder, log, home } = place;
+  const started = await startInBackground({
+    command: [launcher, 'steward', 'start', '--foreground', '--config', configFolder],
+    env: { ...process.env, SUB_HOME: home },
+    log,
+    ready: async (pid) => {
+      const status = await askSteward(place.socket, 'status', { input: {} });
+      return !isFailure(status) && status.pid === pid ? status : undefined;
+    },
+  });
+  return started ?? notStarted(place);
+}
+
+function notStarted({ log }: StewardHome): Failure {
+  return tableFailure('SUB_STEWARD_START', `Its log is ${log}.`);
+}
