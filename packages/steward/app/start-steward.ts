@@ -260,7 +260,7 @@ async function openRun(parts: Parts, conversation: Conversation): Promise<AgentR
     meta: { channel: conversation.channel, conversation: conversation.id },
   });
   ({ id } = run);
-  const failed = await models.openRun({ ...run.turns, snapshot: policy });
+  const failed = await models.openRun(run.turns);
   if (failed !== undefined) {
     await run.close();
     throw new Error(failed.message);
@@ -271,7 +271,7 @@ async function openRun(parts: Parts, conversation: Conversation): Promise<AgentR
 /** Runs that are open follow the folder. */
 async function usePolicies({
   conversations,
-  parts: { live, models, log },
+  parts: { live, log },
 }: {
   readonly conversations: Conversations;
   readonly parts: Parts;
@@ -279,7 +279,7 @@ async function usePolicies({
   await conversations
     .forEachRun(async (run, conversation) => {
       const snapshot = await policyFor(live.current(), conversation);
-      await Promise.all([run.usePolicy(snapshot), models.usePolicy(run.id, snapshot)]);
+      await run.usePolicy(snapshot);
     })
     .catch((cause: unknown) => log(`The policy could not be changed: ${errorText(cause)}.`));
 }
