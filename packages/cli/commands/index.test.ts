@@ -66,6 +66,7 @@ test('the commands that every user needs first are there', () => {
 
 /** Commands that forward a stream or print shell code have no document to print. */
 const WITHOUT_JSON = new Set([
+  'steward chat',
   'gateway serve',
   'serve start',
   'demo',

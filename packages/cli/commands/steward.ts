@@ -111,7 +111,7 @@ export const chat = defineCommand({
   args: { message: optional('What to say; without it, a conversation') },
   options: { config: CONFIG },
   hasJson: false,
-  examples: ['sub steward chat', 'sub steward chat "What is on my calendar today?"'],
+  examples: ['sub steward chat', "sub steward chat 'What is on my calendar today?'"],
   exitCodes: {
     0: 'the task was done, or the conversation ended',
     1: 'the task was stopped or failed',

@@ -5,14 +5,13 @@ import type { Desk } from '@subluminal/plane/approvals';
 import { openUpstream, proxyOf } from '@subluminal/plane/upstream';
 import {
   ChannelDesk,
-  type ChannelName,
   type ChatAddress,
   openChannelStore,
   openChannels,
   openWebhookListener,
 } from '../channels/index.ts';
 import type { Journal } from '../journal/index.ts';
-import type { Conversations } from '../loop/index.ts';
+import { type Conversations, channelOf } from '../loop/index.ts';
 import { isReader } from './deliver-replies.ts';
 
 export interface ChannelOptions {
@@ -91,7 +90,8 @@ export async function startChannels(options: ChannelOptions): Promise<RunningCha
 
 function personOf(journal: Journal, runId: string) {
   const conversation = journal.conversationOfRun(runId);
-  if (conversation === undefined || isReader(conversation.channel)) return undefined;
-  const { channel, person, address } = conversation;
-  return { channel: channel as ChannelName, conversation: address, sender: person };
+  if (conversation === undefined) return undefined;
+  const channel = channelOf(conversation.channel);
+  if (channel === 'schedule' || isReader(channel)) return undefined;
+  return { channel, conversation: conversation.address, sender: conversation.person };
 }

@@ -1,6 +1,7 @@
 // Brings replies to their channel, in their order and across restarts.
-import type { ChannelName, ChatAddress } from '../channels/index.ts';
+import type { ChatAddress } from '../channels/index.ts';
 import type { Conversation, Journal, JournalMessage } from '../journal/index.ts';
+import { channelOf } from '../loop/index.ts';
 
 export interface DeliveryParts {
   readonly journal: Journal;
@@ -51,11 +52,10 @@ export class ReplyDelivery {
     const { journal, reply, log } = this.#parts;
     const conversation = journal.conversation(message.conversationId);
     if (conversation === undefined) return;
-    const { channel, address } = conversation;
+    const channel = channelOf(conversation.channel);
     if (channel === 'schedule') return this.#tellUser(message, conversation);
     if (!isReader(channel)) {
-      const to = { channel: channel as ChannelName, conversation: address };
-      const sent = await reply(to, message.text);
+      const sent = await reply({ channel, conversation: conversation.address }, message.text);
       if (sent.kind !== 'sent') log(`${channel}: ${sent.why}`);
       if (sent.kind === 'later') return;
     }

@@ -156,7 +156,11 @@ async function openParts(options: StewardOptions, opened: Opened): Promise<Parts
   if (isFailure(journal)) return journal;
   opened.add(journal, (one) => one.close());
   const memory = opened.add(await openMemory({ home: paths.home }), (one) => one.close());
-  const runs = await startAgentRuns({ loaded, env, cwd: state, agentId: 'steward', warn: log });
+  // Outside of the home, which no agent may touch.
+  const workspace = join(places.userHome, 'Steward');
+  const unsafe = ensurePrivateFolder(workspace);
+  if (unsafe !== undefined) return unsafe;
+  const runs = await startAgentRuns({ loaded, env, cwd: workspace, agentId: 'steward', warn: log });
   if (isFailure(runs)) return runs;
   opened.add(runs, (one) => one.close());
   const { config, prices } = loaded;
@@ -166,8 +170,10 @@ async function openParts(options: StewardOptions, opened: Opened): Promise<Parts
   const models = opened.add(asked, (one) => one.close());
   const approvals = openDesk({ home: paths.home, ports: approvalPorts(log) });
   if (isFailure(approvals)) return approvals;
-  const staging = openOwnStaging(state, live.current());
-  if (isFailure(staging)) return staging;
+  const { folder, integrations } = live.current();
+  const folders = [workspace, ...integrations.files.folders] as const;
+  const roots = fileRoots({ folders, closed: [paths.home, folder] });
+  const staging = openStaging(new ChangeStore(state), roots);
   return { ...options, live, journal, memory, models, runs, staging, approvals, opened };
 }
 
@@ -190,15 +196,6 @@ async function openConfig(
   const [first] = live.problems;
   const detail = first === undefined ? folder : `${first.file ?? folder}: ${first.message}`;
   return tableFailure('SUB_STEWARD_START', `${detail} (\`sub steward init\` writes a first one)`);
-}
-
-function openOwnStaging(state: string, { folder, integrations }: StewardConfig) {
-  const workspace = join(state, 'workspace');
-  const unsafe = ensurePrivateFolder(workspace);
-  if (unsafe !== undefined) return unsafe;
-  const closed = [folder, ...['staging', 'snapshots', 'sandbox'].map((name) => join(state, name))];
-  const roots = fileRoots({ folders: [workspace, ...integrations.files.folders], closed });
-  return openStaging(new ChangeStore(state), roots);
 }
 
 function wiredConversations(parts: Parts): Conversations {
