@@ -23,7 +23,7 @@ export interface ChannelOptions {
   readonly approvals: Desk;
   readonly journal: Journal;
   readonly conversations: Conversations;
-  readonly redact: (channel: string, text: string) => string;
+  readonly redact: (text: string, reader: { readonly isPrivate: boolean }) => string;
   readonly nowMs: () => number;
   readonly log: (line: string) => void;
 }

@@ -292,7 +292,7 @@ async function openedChannels(
     ...{ integrations, env, approvals, journal, conversations, log, nowMs: Date.now },
     storeFile: join(loaded.paths.home, 'steward', 'channels.db'),
     secret: (ref) => resolveSecretRef(ref, places),
-    redact: (channel, text) => replyFor(text, { isPrivate: isPrivate(channel), redactor }),
+    redact: (text, { isPrivate: isOwn }) => replyFor(text, { isPrivate: isOwn, redactor }),
   });
   return isFailure(channels) ? channels : opened.add(channels, (one) => one.close());
 }
