@@ -52,7 +52,7 @@ const MICROS = 1_000_000;
 const MINUTE_MS = 60_000;
 
 /** Closes what was opened, the last first, whatever fails. */
-class Opened {
+class OpenParts {
   readonly #closers: (() => unknown)[] = [];
 
   add<T>(part: T, close: (part: T) => unknown): T {
@@ -70,7 +70,7 @@ class Opened {
 }
 
 export async function startSteward(options: StewardOptions): Promise<RunningSteward | Failure> {
-  const opened = new Opened();
+  const opened = new OpenParts();
   try {
     const socket = await open(options, opened);
     if (typeof socket === 'string') {
@@ -92,11 +92,11 @@ interface Parts extends StewardOptions {
   readonly runs: AgentRuns;
   readonly staging: Staging;
   readonly approvals: Desk;
-  readonly opened: Opened;
+  readonly opened: OpenParts;
 }
 
 /** The socket that it answers on. */
-async function open(options: StewardOptions, opened: Opened): Promise<string | Failure> {
+async function open(options: StewardOptions, opened: OpenParts): Promise<string | Failure> {
   const parts = await openParts(options, opened);
   if (isFailure(parts)) return parts;
   const { journal, live, log, loaded } = parts;
@@ -136,7 +136,7 @@ async function open(options: StewardOptions, opened: Opened): Promise<string | F
 /** What to do when the folder has changed, once everything is there. */
 const onConfigChange = new WeakMap<LiveStewardConfig, () => void>();
 
-async function openParts(options: StewardOptions, opened: Opened): Promise<Parts | Failure> {
+async function openParts(options: StewardOptions, opened: OpenParts): Promise<Parts | Failure> {
   const { loaded, env, places, configFolder, log } = options;
   const { paths } = loaded;
   const state = join(paths.home, 'steward');
