@@ -32,6 +32,8 @@ export interface ChannelBench {
   readonly person: ChatPerson;
   /** Added to the clock. */
   skipMs: number;
+  /** So many messages cannot be written down. */
+  refuseNext: number;
   untilReceived(text: string): Promise<InboundMessage>;
   untilReport(kind: ChannelReport['kind']): Promise<ChannelReport>;
   owner(text: string, more?: Partial<Saying>): Promise<number | undefined>;
@@ -71,7 +73,7 @@ export async function channelBench(
   const home = mkdtempSync(join(tmpdir(), 'sub-channels-'));
   const received = watched<InboundMessage>();
   const reports = watched<ChannelReport>();
-  const bench = { skipMs: 0 };
+  const bench = { skipMs: 0, refuseNext: 0 };
   const nowMs = () => Date.now() + bench.skipMs;
   const approvals = openDesk({ home, pollMs: 50, ports: { nowMs, uuid: uuidv7 } });
   if (isFailure(approvals)) throw new Error(approvals.message);
@@ -110,6 +112,10 @@ export async function channelBench(
       approvals,
       personOf: (runId) => (runId === RUN ? person : undefined),
       receive: (message) => {
+        if (bench.refuseNext > 0) {
+          bench.refuseNext -= 1;
+          return Promise.reject(new Error('the disk is full'));
+        }
         received.add(message);
         void made.reply(message, `You said: ${message.text}`);
         return Promise.resolve();

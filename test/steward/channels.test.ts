@@ -323,6 +323,18 @@ test.each(CHANNELS.filter(({ name }) => ['telegram', 'signal', 'discord'].includ
   },
 );
 
+test('a message that cannot be written down is reported, and taken when the service sends it again', async () => {
+  const bench = await channelBench(await startTelegram());
+  bench.refuseNext = 2;
+  await bench.owner('Important.');
+  expect(await bench.untilReport('trouble')).toMatchObject({ channel: 'telegram' });
+  await answered(bench, 'Important.');
+  expect(bench.received).toHaveLength(1);
+  const webhook = await channelBench(await startWhatsApp());
+  webhook.refuseNext = 1;
+  expect(await webhook.owner('Important.')).toBe(500);
+});
+
 test('Discord gets heartbeats, and a cut session is resumed', async () => {
   const standIn = await startDiscord({ beatMs: 20 });
   const bench = await channelBench(standIn);

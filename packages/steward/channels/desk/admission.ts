@@ -26,7 +26,7 @@ const AGE_MAX_MS = 15 * MINUTE_MS;
 /** Clocks differ. */
 const AHEAD_MAX_MS = 5 * MINUTE_MS;
 /** Longer than a message is believed, so that none passes twice. */
-export const TAKEN_KEEP_MS = 2 * (AGE_MAX_MS + AHEAD_MAX_MS);
+const TAKEN_KEEP_MS = 2 * (AGE_MAX_MS + AHEAD_MAX_MS);
 const TEXT_LENGTH_MAX = 16_000;
 const ID_LENGTH_MAX = 256;
 

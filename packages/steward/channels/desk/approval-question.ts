@@ -57,7 +57,7 @@ function argumentLines(args: JsonValue): readonly string[] {
 }
 
 /** A line of its own begins no line of ours. */
-export function quoted(label: string, text: string): readonly string[] {
+function quoted(label: string, text: string): readonly string[] {
   if (text === '') return [];
   return [label, ...harmlessLines(text).map((line) => `│ ${line}`)];
 }

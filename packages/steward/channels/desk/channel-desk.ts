@@ -183,9 +183,10 @@ export class ChannelDesk {
     const taken = await this.#inbox.take(message);
     if (taken === 'busy')
       return void this.reply(message, 'I still have messages of yours to read.');
-    // A message that could not be written down may come again.
-    if (taken === 'failed')
-      return this.#report('trouble', message, 'A message could not be taken.');
+    if (taken === 'failed') {
+      this.#report('trouble', message, 'A message could not be taken.');
+      throw new Error('not taken');
+    }
     if (taken === 'taken') this.#admissions.markTaken(message, nowMs);
   }
 

@@ -86,11 +86,14 @@ export class Outbox {
       return Promise.resolve({ kind: 'refused', why: 'Too many messages wait for that chat.' });
     }
     chain.waiting += 1;
-    const done = chain.tail.then(work).finally(() => {
+    // A defect of one channel must not end the process that runs the others.
+    const failed: SendResult = { kind: 'refused', why: 'The channel has failed.' };
+    const tried = chain.tail.then(work).catch(() => failed);
+    const done = tried.finally(() => {
       chain.waiting -= 1;
       if (chain.waiting === 0) this.#chains.delete(key);
     });
-    chain.tail = done.catch(() => undefined);
+    chain.tail = done;
     this.#chains.set(key, chain);
     return done;
   }

@@ -92,7 +92,8 @@ export class DiscordChannel implements Channel {
 
   async #take(type: string, data: unknown, botId: string): Promise<void> {
     const event = readDispatch(type, data, botId);
-    if (event.kind === 'message') await this.#events?.message(event.message);
+    // Discord does not send it again; the desk has reported it.
+    if (event.kind === 'message') await this.#events?.message(event.message).catch(() => undefined);
     if (event.kind !== 'press') return;
     const text = this.escape((await this.#events?.press(event.press)) ?? '');
     if (text === '') return;

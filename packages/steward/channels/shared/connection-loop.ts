@@ -16,6 +16,7 @@ interface LoopOptions {
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
+const FAILED: ConnectionEnd = { kind: 'ended', why: 'The channel has failed.', wasUp: false };
 const WAIT_MIN_MS = 1_000;
 const WAIT_MAX_MS = 60_000;
 
@@ -36,7 +37,7 @@ export class ConnectionLoop {
     const { signal } = this.#stop;
     let failures = 0;
     while (!signal.aborted) {
-      const end = await connect(signal);
+      const end = await connect(signal).catch(() => FAILED);
       if (signal.aborted || end.kind === 'finished') return;
       if (end.kind === 'refused') return trouble(end.why);
       failures = end.wasUp ? 0 : failures + 1;

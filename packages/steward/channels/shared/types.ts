@@ -89,9 +89,9 @@ export interface SettledQuestion {
   readonly words: string;
 }
 
-/** What a channel hands on, as it comes. Neither rejects. */
+/** What a channel hands on, as it comes. */
 export interface ChannelEvents {
-  /** Resolves when the message was taken or turned away: it need not come again. */
+  /** Resolves when it was taken or turned away. Rejects when it could not be: it should come again. */
   message(message: InboundMessage): Promise<void>;
   /** The text is for the one who pressed; nothing is said when it is empty. */
   press(press: ButtonPress): Promise<string>;

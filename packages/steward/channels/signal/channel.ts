@@ -39,7 +39,8 @@ export class SignalChannel implements Channel {
     const { rpc, account, wait } = this.#options;
     const connection = new RpcConnection(async (params) => {
       const message = readEnvelope(params, account);
-      if (message !== undefined) await events.message(message);
+      // signal-cli does not send it again; the desk has reported it.
+      if (message !== undefined) await events.message(message).catch(() => undefined);
     });
     this.#connection = connection;
     this.#loop = new ConnectionLoop({
