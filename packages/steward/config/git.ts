@@ -60,6 +60,13 @@ export async function commitPaths(
   return isFailure(head) ? head : head.trim();
 }
 
+/** Whether the paths differ from the last commit. */
+export async function isUncommitted(folder: string, paths: readonly string[]): Promise<boolean> {
+  const literal = paths.map((path) => `:(literal)${path}`);
+  const status = await git(folder, ['status', '--porcelain', '--ignored', '--', ...literal]);
+  return !isFailure(status) && status !== '';
+}
+
 export async function git(folder: string, words: readonly string[]): Promise<string | Failure> {
   // GIT_DIR and its like would mean another repository, and a relative folder of PATH one of the repository.
   const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'));

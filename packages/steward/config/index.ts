@@ -1,5 +1,5 @@
 export { FILE_BYTES_MAX, FILES, MANIFESTS } from './config-folder.ts';
-export { commitPaths, repositoryProblem } from './git.ts';
+export { commitPaths, isUncommitted, repositoryProblem } from './git.ts';
 export type { LiveStewardConfig } from './live-config.ts';
 export { followStewardConfig } from './live-config.ts';
 export type { ChangedFiles } from './read-config.ts';

@@ -2,9 +2,13 @@
 // functions.
 import { type Failure, isFailure } from '@subluminal/contracts';
 import { visible } from '@subluminal/core/visible';
+import { sha256Bytes } from '@subluminal/plane/crypto';
+import { readRegularFile } from '@subluminal/plane/os';
 import {
   type ChangedFiles,
   commitPaths,
+  FILE_BYTES_MAX,
+  isUncommitted,
   readStewardConfig,
   repositoryProblem,
 } from '../config/index.ts';
@@ -108,12 +112,32 @@ export class ProposalDesk {
     const failures = await this.#desk.resume();
     if (isFailure(failures)) return [failures];
     const begun = this.#untold.flatMap(({ change }) => this.#options.store.get(change.id) ?? []);
+    const [last] = this.list()
+      .filter(({ state, id }) => state === 'committed' && !begun.some((set) => set.id === id))
+      .toSorted((one, other) => (other.decided_at_ms ?? 0) - (one.decided_at_ms ?? 0));
+    // Written, and then cut off before git had it. Decisions come one by one, so it can only be the last.
+    if (last !== undefined && (await this.#isUncommitted(last))) {
+      const { id, by = 'unknown', run_id: runId } = last;
+      const change = { id, kind: 'config', state: 'approved', by, title: titleOf(last) } as const;
+      this.#untold.push({ runId, change });
+      begun.push(last);
+    }
     const commits: Failure[] = [];
     for (const set of begun) {
       const untold = await this.#commit(set, { id: set.id, by: set.by ?? 'unknown' }, 'Merge');
       if (isFailure(untold)) commits.push(untold);
     }
     return [...failures, ...commits];
+  }
+
+  /** Whether its files are as it has made them, and git does not know. */
+  async #isUncommitted(set: ChangeSet): Promise<boolean> {
+    const { folder } = this.#options;
+    const isWritten = set.files.every(({ path, after }) => {
+      const read = readRegularFile(path, { bytesMax: FILE_BYTES_MAX, noFollow: true });
+      return (read.kind === 'read' ? sha256Bytes(read.bytes) : undefined) === after;
+    });
+    return isWritten && isUncommitted(folder, configPaths(folder, set));
   }
 
   async #commit(

@@ -161,6 +161,22 @@ test('a merge that a crash has cut off is finished at the next start', async () 
   expect(records.map(({ change }) => change.state)).toEqual(['approved']);
 });
 
+test('a merge that was written but not committed is committed at the next start, once', async () => {
+  const { propose, show, store, options, git, folder, records } = await setUp();
+  const view = await show(await propose({ path: 'identity.md', text: 'x' }));
+  writeFileSync(join(folder, 'identity.md'), 'x');
+  store.save({ ...view.set, state: 'committed', by: 'ann', decided_at_ms: 1 });
+  expect(await new ProposalDesk(options).resume()).toEqual([]);
+  expect(git('status', '--porcelain')).toBe('');
+  expect(git('log', '-1', '--format=%B')).toContain('Approved-by: ann');
+  expect(records.map(({ change }) => [change.state, change.by])).toEqual([['approved', 'ann']]);
+  // What the user writes by hand is theirs to commit.
+  writeFileSync(join(folder, 'identity.md'), 'mine');
+  expect(await new ProposalDesk(options).resume()).toEqual([]);
+  expect(git('status', '--porcelain')).not.toBe('');
+  expect(records).toHaveLength(1);
+});
+
 test.each([
   '../outside.yaml',
   '/etc/passwd',
