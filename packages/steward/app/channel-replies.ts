@@ -41,7 +41,11 @@ export async function startChannels(options: ChannelOptions): Promise<RunningCha
   if (isFailure(store)) return store;
   const upstream = openUpstream({ proxy: proxyOf(env) });
   const wait = (ms: number, signal: AbortSignal) => pause(ms, undefined, { signal });
-  const opened = await openChannels(integrations.channels, { secret, upstream, nowMs, wait });
+  const { webhooks } = integrations;
+  const [host] = webhooks?.hosts ?? [];
+  const publicUrl = host === undefined ? {} : { publicUrl: `https://${host}` };
+  const parts = { secret, upstream, nowMs, wait, ...publicUrl };
+  const opened = await openChannels(integrations.channels, parts);
   const trouble = new Map<string, string>();
   for (const { message } of opened.failures) log(message);
   const desk = new ChannelDesk({
@@ -62,7 +66,9 @@ export async function startChannels(options: ChannelOptions): Promise<RunningCha
     wait,
   });
   for (const { message } of await desk.start()) log(message);
-  const { webhooks } = integrations;
+  if (opened.needsListener && webhooks === undefined) {
+    log('A channel needs `webhooks` in integrations.yaml; it hears nothing without.');
+  }
   const listener =
     opened.needsListener && webhooks !== undefined
       ? await openWebhookListener({

@@ -75,7 +75,7 @@ export class Outbox {
       const pauseMs = Math.max(WAIT_MIN_MS * 2 ** (tries - 1), result.afterMs ?? 0);
       // A service that wants more patience than this is away for good.
       if (pauseMs > WAIT_MAX_MS) return { kind: 'refused', why: result.why };
-      await wait(pauseMs, this.#stop.signal);
+      await wait(pauseMs, this.#stop.signal).catch(() => undefined);
     }
   }
 

@@ -42,7 +42,9 @@ export class ConnectionLoop {
       if (end.kind === 'refused') return trouble(end.why);
       failures = end.wasUp ? 0 : failures + 1;
       if (failures === 1) trouble(end.why);
-      await wait(Math.min(WAIT_MAX_MS, WAIT_MIN_MS * 2 ** Math.min(failures, 10)), signal);
+      const pauseMs = Math.min(WAIT_MAX_MS, WAIT_MIN_MS * 2 ** Math.min(failures, 10));
+      // Timers of Node reject when they are broken off.
+      await wait(pauseMs, signal).catch(() => undefined);
     }
   }
 }
