@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Failure, isFailure, tableFailure } from '@subluminal/contracts';
 import { homePaths } from '@subluminal/plane/config';
 import { startLedgerd } from '@subluminal/plane/daemon';
-import { startInBackground } from '@subluminal/plane/os';
+import { ensurePrivateFolder, startInBackground } from '@subluminal/plane/os';
 import { type RunningSteward, startSteward } from '@subluminal/steward/app';
 import { askSteward, controlSocket } from '@subluminal/steward/control';
 import { secretPlaces } from '../gateway/config-home.ts';
@@ -50,7 +50,8 @@ export async function ownSteward(
 
 export async function startBehind(place: StewardHome) {
   const [, launcher = ''] = process.argv;
-  const { configFolder, log, home } = place;
+  const { configFolder, log, home, run } = place;
+  for (const folder of [home, run]) orThrow(ensurePrivateFolder(folder));
   const started = await startInBackground({
     command: [launcher, 'steward', 'start', '--foreground', '--config', configFolder],
     env: { ...process.env, SUB_HOME: home },

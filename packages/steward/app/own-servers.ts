@@ -1,10 +1,11 @@
 // The servers that live in this process, for one conversation: the loop cannot tell them from others.
-import type { Failure, IntegrationsFile } from '@subluminal/contracts';
+import type { Failure, GuardrailsFile, IntegrationsFile } from '@subluminal/contracts';
 import type { OwnServer } from '@subluminal/plane/agent-run';
 import type { Conversation, Journal } from '../journal/index.ts';
 import type { AgentMemory } from '../memory/index.ts';
 import type { Staging } from '../staging/index.ts';
 import { calendarServer } from '../tools/calendar/index.ts';
+import { contactsServer } from '../tools/contacts/index.ts';
 import { emailServer } from '../tools/email/index.ts';
 import { filesServer } from '../tools/files/index.ts';
 import { memoryServer } from '../tools/memory/index.ts';
@@ -12,6 +13,7 @@ import { shellServer } from '../tools/shell/index.ts';
 
 export interface OwnServerParts {
   readonly integrations: IntegrationsFile;
+  readonly guardrails: () => GuardrailsFile;
   readonly env: { readonly [name: string]: string | undefined };
   readonly secret: (ref: string) => Promise<string | Failure>;
   readonly staging: Staging;
@@ -26,12 +28,13 @@ export function ownServers(
   conversation: Conversation,
   runId: () => string,
 ): readonly OwnServer[] {
-  const { integrations, env, secret, staging, memory, nowMs } = parts;
+  const { integrations, guardrails, env, secret, staging, memory, nowMs } = parts;
   const { email, calendar } = integrations;
   const { roots } = staging;
   return [
     filesServer({ staging, runId }),
     shellServer({ roots, env }),
+    contactsServer({ contacts: () => guardrails().egress.contacts }),
     memoryServer({
       memory,
       conversation: conversation.id,

@@ -248,7 +248,9 @@ async function openRun(parts: Parts, conversation: Conversation): Promise<AgentR
   const policy = await policyFor(config, conversation);
   const secret = (ref: string) => resolveSecretRef(ref, places);
   const { integrations } = config;
-  const own = { integrations, env, secret, staging, memory, journal, nowMs: Date.now };
+  const guardrails = () => live.current().guardrails;
+  const settings = { integrations, guardrails, env, secret };
+  const own = { ...settings, staging, memory, journal, nowMs: Date.now };
   let id = '';
   const run = runs.open({
     policy,
