@@ -95,7 +95,8 @@ export async function startChannels(options: ChannelOptions): Promise<RunningCha
 }
 
 function personOf(journal: Journal, runId: string) {
-  const conversation = journal.conversationOfRun(runId);
+  const own = journal.conversationOfRun(runId);
+  const conversation = own?.parentId ? journal.conversation(own.parentId) : own;
   if (conversation === undefined) return undefined;
   const channel = channelOf(conversation.channel);
   if (channel === 'schedule' || isReader(channel)) return undefined;

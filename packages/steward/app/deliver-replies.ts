@@ -52,6 +52,8 @@ export class ReplyDelivery {
     const { journal, reply, log } = this.#parts;
     const conversation = journal.conversation(message.conversationId);
     if (conversation === undefined) return;
+    // What a sub-agent says is told by who started it.
+    if (conversation.parentId !== null) return journal.setSent(message.n);
     const channel = channelOf(conversation.channel);
     if (channel === 'schedule') return this.#tellUser(message, conversation);
     if (!isReader(channel)) {
@@ -62,12 +64,10 @@ export class ReplyDelivery {
     journal.setSent(message.n);
   }
 
-  /** What background work found goes to who asked for it, else to the conversation that is newest. */
+  /** What background work found goes to who asked for it, else to where they have written last. */
   #tellUser(message: JournalMessage, { address }: Conversation): void {
     const { journal } = this.#parts;
-    const target =
-      journal.conversation(address) ??
-      journal.conversations().find(({ channel }) => channel !== 'schedule');
+    const target = journal.conversation(address) ?? journal.lastConversation();
     if (target === undefined || NOTHING.test(message.text)) return journal.setSent(message.n);
     journal.passOn(message, target.id);
   }

@@ -3,6 +3,7 @@ export { openJournal } from './journal.ts';
 export type {
   AskedBy,
   Conversation,
+  JournalAlert,
   JournalMessage,
   JournalSchedule,
   JournalStep,
@@ -12,6 +13,9 @@ export type {
   Spending,
   SpentTurn,
   StepState,
+  SubAgent,
+  SubAgentKind,
+  SubAgentState,
   TaskEnd,
   TaskState,
 } from './types.ts';

@@ -39,6 +39,7 @@ export function conversationIn(row: SqlRow): Conversation {
     person: textCell(row, 'person'),
     address: textCell(row, 'address'),
     runId: textOrNull(row, 'run_id'),
+    parentId: textOrNull(row, 'parent'),
     createdAtMs: integerCell(row, 'created_at'),
   };
 }
@@ -61,6 +62,7 @@ export function taskIn(row: SqlRow): JournalTask {
     purpose: purposeIn(row),
     askedBy: oneOf(ASKERS, row, 'asked_by'),
     request: textCell(row, 'request'),
+    parentId: textOrNull(row, 'parent'),
     state: oneOf(TASK_STATES, row, 'state'),
     reason: textOrNull(row, 'reason'),
     steps: integerCell(row, 'steps'),
@@ -139,7 +141,11 @@ function objectsIn(text: string): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
-function oneOf<const T extends string>(values: readonly T[], row: SqlRow, column: string): T {
+export function oneOf<const T extends string>(
+  values: readonly T[],
+  row: SqlRow,
+  column: string,
+): T {
   const text = textCell(row, column);
   const found = values.find((value) => value === text);
   if (found === undefined) throw new Error(`the journal has an unknown ${column}`);

@@ -9,7 +9,8 @@ const STEPS: readonly string[] = [
   `
 CREATE TABLE conversations (
   id TEXT PRIMARY KEY, channel TEXT NOT NULL, person TEXT NOT NULL, address TEXT NOT NULL,
-  run_id TEXT, created_at INTEGER NOT NULL, UNIQUE (channel, person, address)
+  run_id TEXT, parent TEXT REFERENCES conversations, created_at INTEGER NOT NULL,
+  UNIQUE (channel, person, address)
 ) STRICT;
 CREATE TABLE messages (
   n INTEGER PRIMARY KEY AUTOINCREMENT, conversation TEXT NOT NULL REFERENCES conversations,
@@ -21,9 +22,11 @@ CREATE INDEX messages_unsent ON messages (n) WHERE is_sent = 0;
 CREATE TABLE tasks (
   id TEXT PRIMARY KEY, n INTEGER NOT NULL UNIQUE, conversation TEXT NOT NULL REFERENCES conversations,
   purpose TEXT NOT NULL, asked_by TEXT NOT NULL, request TEXT NOT NULL, state TEXT NOT NULL, reason TEXT,
+  parent TEXT REFERENCES tasks,
   cost_micros INTEGER NOT NULL DEFAULT 0,
   created_at INTEGER NOT NULL, started_at INTEGER, ended_at INTEGER
 ) STRICT;
+CREATE INDEX tasks_below ON tasks (parent) WHERE parent IS NOT NULL;
 CREATE INDEX tasks_open ON tasks (n) WHERE state IN ('waiting', 'running');
 CREATE TABLE turns (
   task TEXT NOT NULL REFERENCES tasks ON DELETE CASCADE, n INTEGER NOT NULL, text TEXT NOT NULL,
@@ -46,6 +49,17 @@ CREATE TABLE schedules (
   id TEXT PRIMARY KEY, due TEXT NOT NULL, request TEXT NOT NULL, asked_by TEXT NOT NULL, conversation TEXT,
   last_at INTEGER NOT NULL
 ) STRICT;
+CREATE TABLE sub_agents (
+  id TEXT PRIMARY KEY, n INTEGER NOT NULL UNIQUE, key TEXT NOT NULL UNIQUE, kind TEXT NOT NULL,
+  conversation TEXT NOT NULL REFERENCES conversations, task TEXT NOT NULL REFERENCES tasks,
+  request TEXT NOT NULL, state TEXT NOT NULL, result TEXT, spawned_at INTEGER NOT NULL, ended_at INTEGER
+) STRICT;
+CREATE INDEX sub_agents_open ON sub_agents (n) WHERE ended_at IS NULL;
+CREATE TABLE alerts (
+  n INTEGER PRIMARY KEY AUTOINCREMENT, cause TEXT NOT NULL, text TEXT NOT NULL, count INTEGER NOT NULL,
+  first_at INTEGER NOT NULL, last_at INTEGER NOT NULL, is_told INTEGER NOT NULL
+) STRICT;
+CREATE INDEX alerts_of ON alerts (cause, last_at);
 CREATE TABLE kv (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 `,
 ];

@@ -10,16 +10,11 @@ import {
   statementsOf,
 } from '@subluminal/plane/sqlite/private-database';
 import { integerCell } from '@subluminal/plane/sqlite/rows';
-import {
-  conversationIn,
-  messageIn,
-  purposeIn,
-  scheduleIn,
-  stepIn,
-  taskIn,
-  turnIn,
-} from './journal-rows.ts';
+import { AlertTable } from './alert-table.ts';
+import { conversationIn, messageIn, scheduleIn, stepIn, taskIn, turnIn } from './journal-rows.ts';
 import { migrateJournal } from './journal-schema.ts';
+import { countStep, daySpending, recordSpending } from './spending-rows.ts';
+import { SubAgentTable } from './sub-agent-table.ts';
 import type {
   Conversation,
   JournalMessage,
@@ -27,6 +22,7 @@ import type {
   JournalStep,
   JournalTask,
   JournalTurn,
+  NewConversation,
   NewMessage,
   NewStep,
   NewTask,
@@ -64,6 +60,8 @@ export async function openJournal(file: string, nowMs: () => number): Promise<Jo
 }
 
 export class Journal {
+  readonly subAgents: SubAgentTable;
+  readonly alerts: AlertTable;
   readonly #db: ReturnType<typeof statementsOf>;
   readonly #nowMs: () => number;
   readonly #listeners = new Set<() => void>();
@@ -75,6 +73,13 @@ export class Journal {
       const told = tableFailure('SUB_STEWARD_JOURNAL', `${file}: ${errorText(cause)}.`);
       return new ThrownFailure({ ...told, cause });
     });
+    const access = {
+      ...{ db: this.#db, nowMs },
+      write: <T>(work: () => T) => this.#write(work),
+      addMessage: (message: NewMessage) => void this.#addMessage(message),
+    };
+    this.subAgents = new SubAgentTable(access);
+    this.alerts = new AlertTable(access);
   }
 
   /** Counts the writes of this process. */
@@ -110,23 +115,16 @@ export class Journal {
   // Conversations and messages.
 
   /** The conversation with this person; it is made when it is new. */
-  conversationFor(wanted: Omit<Conversation, 'runId' | 'createdAtMs'>): Conversation {
-    const { id, channel, person, address } = wanted;
+  conversationFor(wanted: NewConversation): Conversation {
+    const { id, channel, person, address, parentId = null } = wanted;
     const sql = 'SELECT * FROM conversations WHERE channel = ? AND person = ? AND address = ?';
     const known = this.#db.get(sql, channel, person, address);
     if (known !== undefined) return conversationIn(known);
     const createdAtMs = this.#nowMs();
-    this.#write(() =>
-      this.#db.run(
-        'INSERT INTO conversations VALUES (?, ?, ?, ?, NULL, ?)',
-        id,
-        channel,
-        person,
-        address,
-        createdAtMs,
-      ),
-    );
-    return { id, channel, person, address, runId: null, createdAtMs };
+    const values = [id, channel, person, address, parentId, createdAtMs];
+    const add = 'INSERT INTO conversations VALUES (?, ?, ?, ?, NULL, ?, ?)';
+    this.#write(() => this.#db.run(add, ...values));
+    return { id, channel, person, address, runId: null, parentId, createdAtMs };
   }
 
   conversation(id: string): Conversation | undefined {
@@ -136,6 +134,14 @@ export class Journal {
 
   conversationOfRun(runId: string): Conversation | undefined {
     const row = this.#db.get('SELECT * FROM conversations WHERE run_id = ?', runId);
+    return row && conversationIn(row);
+  }
+
+  /** The conversation in which a person has said something last. */
+  lastConversation(): Conversation | undefined {
+    const sql = `SELECT c.* FROM messages m JOIN conversations c ON c.id = m.conversation
+      WHERE m.role = 'user' AND c.parent IS NULL AND c.channel <> 'schedule' ORDER BY m.n DESC LIMIT 1`;
+    const row = this.#db.get(sql);
     return row && conversationIn(row);
   }
 
@@ -187,9 +193,10 @@ export class Journal {
   }
 
   /** Says it in another conversation as well, and counts as sent; both or neither. */
-  passOn({ n, text }: JournalMessage, conversationId: string): void {
+  passOn({ n, text, taskId }: JournalMessage, conversationId: string): void {
     this.#write(() => {
-      this.#addMessage({ conversationId, role: 'notice', text });
+      const from = taskId === null ? {} : { taskId };
+      this.#addMessage({ conversationId, role: 'notice', text, ...from });
       this.#db.run('UPDATE messages SET is_sent = 1 WHERE n = ?', n);
     });
   }
@@ -197,12 +204,13 @@ export class Journal {
   // Tasks, turns and steps.
 
   /** The message and its task, both or neither. */
-  addTask({ id, conversationId, purpose, askedBy, request }: NewTask): JournalTask {
+  addTask({ id, conversationId, purpose, askedBy, request, parentId }: NewTask): JournalTask {
     this.#write(() => {
       this.#addMessage({ conversationId, role: 'user', text: request, taskId: id });
-      const sql = `INSERT INTO tasks (id, n, conversation, purpose, asked_by, request, state, created_at)
-        VALUES (?, (SELECT coalesce(max(n), 0) + 1 FROM tasks), ?, ?, ?, ?, 'waiting', ?)`;
-      this.#db.run(sql, id, conversationId, purpose, askedBy, bounded(request), this.#nowMs());
+      const sql = `INSERT INTO tasks (id, n, conversation, purpose, asked_by, request, parent, state,
+        created_at) VALUES (?, (SELECT coalesce(max(n), 0) + 1 FROM tasks), ?, ?, ?, ?, ?, 'waiting', ?)`;
+      const values = [conversationId, purpose, askedBy, bounded(request), parentId ?? null];
+      this.#db.run(sql, id, ...values, this.#nowMs());
     });
     return this.#mustHaveTask(id);
   }
@@ -235,6 +243,13 @@ export class Journal {
     return this.#db.all(sql, conversationId, count).map(taskIn).toReversed();
   }
 
+  /** What a task has cost together with its sub-agents; also asked by one of these. */
+  costWithSubAgents({ id, parentId }: JournalTask): number {
+    const sql = 'SELECT sum(cost_micros) AS cost FROM tasks WHERE id = ?1 OR parent = ?1';
+    const row = this.#db.get(sql, parentId ?? id);
+    return row === undefined ? 0 : integerCell(row, 'cost');
+  }
+
   startTask(id: string): void {
     const sql = "UPDATE tasks SET state = 'running', started_at = ? WHERE id = ?";
     this.#write(() => this.#db.run(sql, this.#nowMs(), id));
@@ -256,7 +271,7 @@ export class Journal {
     this.#write(() => {
       const sql = 'INSERT INTO turns (task, n, text, uses, model) VALUES (?, ?, ?, ?, ?)';
       this.#db.run(sql, taskId, n, bounded(text), JSON.stringify(uses), model);
-      this.#spend(spent);
+      recordSpending(this.#db, spent);
     });
   }
 
@@ -273,7 +288,7 @@ export class Journal {
     const values = [taskId, n, turn, useId, server, tool, json, bounded(reasoning), key, atMs];
     this.#write(() => {
       this.#db.run(sql, ...values);
-      this.#countStep(taskId, atMs);
+      countStep(this.#db, taskId, atMs);
     });
     return { ...step, state: 'proposed', judgements: [], callId: null, result: null, atMs };
   }
@@ -301,40 +316,12 @@ export class Journal {
   // Spending.
 
   spend(spent: SpentTurn): void {
-    this.#write(() => this.#spend(spent));
-  }
-
-  #spend(spent: SpentTurn): void {
-    const { purpose, taskId, inputTokens, outputTokens, costMicros, workMs, atMs } = spent;
-    const sql = `INSERT INTO spending VALUES (?, ?, 1, ?, ?, ?, ?, 0)
-      ON CONFLICT (day, purpose) DO UPDATE SET turns = turns + 1,
-      input_tokens = input_tokens + excluded.input_tokens,
-      output_tokens = output_tokens + excluded.output_tokens,
-      cost_micros = cost_micros + excluded.cost_micros, work_ms = work_ms + excluded.work_ms`;
-    const values = [inputTokens, outputTokens, costMicros, Math.round(workMs)];
-    this.#db.run(sql, dayOf(atMs), purpose, ...values);
-    if (taskId === null) return;
-    this.#db.run('UPDATE tasks SET cost_micros = cost_micros + ? WHERE id = ?', costMicros, taskId);
-  }
-
-  #countStep(taskId: string, atMs: number): void {
-    const sql = `INSERT INTO spending SELECT ?, purpose, 0, 0, 0, 0, 0, 1 FROM tasks WHERE id = ?
-      ON CONFLICT (day, purpose) DO UPDATE SET steps = steps + 1`;
-    this.#db.run(sql, dayOf(atMs), taskId);
+    this.#write(() => recordSpending(this.#db, spent));
   }
 
   /** What the day of this moment has cost so far, by purpose. Days are those of UTC. */
   spendingOn(atMs: number): readonly Spending[] {
-    const sql = 'SELECT * FROM spending WHERE day = ? ORDER BY purpose';
-    return this.#db.all(sql, dayOf(atMs)).map((row) => ({
-      purpose: purposeIn(row),
-      turns: integerCell(row, 'turns'),
-      inputTokens: integerCell(row, 'input_tokens'),
-      outputTokens: integerCell(row, 'output_tokens'),
-      costMicros: integerCell(row, 'cost_micros'),
-      workMs: integerCell(row, 'work_ms'),
-      steps: integerCell(row, 'steps'),
-    }));
+    return daySpending(this.#db, atMs);
   }
 
   // Schedules and what else lasts.
@@ -373,8 +360,4 @@ export class Journal {
 
 function bounded(text: string): string {
   return text.length <= TEXT_LENGTH_MAX ? text : `${text.slice(0, TEXT_LENGTH_MAX)}${CUT}`;
-}
-
-function dayOf(atMs: number): string {
-  return new Date(atMs).toISOString().slice(0, 10);
 }

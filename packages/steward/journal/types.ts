@@ -13,6 +13,8 @@ export interface Conversation {
   readonly address: string;
   /** The run of the ledger that its calls are on record in; null before the first. */
   readonly runId: string | null;
+  /** The conversation that a sub-agent works for; null for one with a person. */
+  readonly parentId: string | null;
   readonly createdAtMs: number;
 }
 
@@ -41,6 +43,8 @@ export interface JournalTask {
   readonly purpose: Purpose;
   readonly askedBy: AskedBy;
   readonly request: string;
+  /** The task that a sub-agent was started by: what it spends counts there too. */
+  readonly parentId: string | null;
   readonly state: TaskState;
   /** Why it was stopped or failed. */
   readonly reason: string | null;
@@ -137,12 +141,17 @@ export interface JournalSchedule {
   readonly lastAtMs: number;
 }
 
+export interface NewConversation extends Omit<Conversation, 'runId' | 'parentId' | 'createdAtMs'> {
+  readonly parentId?: string | undefined;
+}
+
 export interface NewTask {
   readonly id: string;
   readonly conversationId: string;
   readonly purpose: Purpose;
   readonly askedBy: AskedBy;
   readonly request: string;
+  readonly parentId?: string | undefined;
 }
 
 export interface NewMessage {
@@ -160,3 +169,47 @@ export interface TaskEnd {
 }
 
 export type NewStep = Omit<JournalStep, 'state' | 'judgements' | 'callId' | 'result' | 'atMs'>;
+
+/** `coding` is an agent of its own, in a process; the others are conversations of Steward with itself. */
+export type SubAgentKind = 'research' | 'task' | 'coding';
+
+export type SubAgentState =
+  | 'SPAWNED'
+  | 'RUNNING'
+  | 'COMPLETED'
+  | 'FAILED'
+  | 'TIMED_OUT'
+  | 'CANCELLED';
+
+export interface SubAgent {
+  /** `agent:steward:subagent:UUID` */
+  readonly id: string;
+  /** Of the step that started it: the same step starts no second one. */
+  readonly key: string;
+  readonly kind: SubAgentKind;
+  /** The conversation that it works for. */
+  readonly conversationId: string;
+  /** The task that started it. */
+  readonly taskId: string;
+  /** All that it is told. */
+  readonly request: string;
+  readonly state: SubAgentState;
+  /** What it found, or why it ended. Hostile text; null until it has ended. */
+  readonly result: string | null;
+  readonly spawnedAtMs: number;
+  readonly endedAtMs: number | null;
+}
+
+/** Something odd that the user should know of, once for each cause and window. */
+export interface JournalAlert {
+  readonly n: number;
+  /** What is odd, such as `spike:email.send`. */
+  readonly cause: string;
+  readonly text: string;
+  /** How often it was seen in its window. */
+  readonly count: number;
+  readonly firstAtMs: number;
+  readonly lastAtMs: number;
+  /** False for one that was only recorded. */
+  readonly isTold: boolean;
+}

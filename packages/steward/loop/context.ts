@@ -1,7 +1,13 @@
 // What the model sees of a task: who it is, what it knows, the conversation, and what its tools
 // answered; the oldest goes first when it is too much.
-import { cutContent } from '@subluminal/core/detect';
-import type { JournalMessage, JournalStep, JournalTask, JournalTurn } from '../journal/index.ts';
+import { cutContent, externalContent } from '@subluminal/core/detect';
+import type {
+  Journal,
+  JournalMessage,
+  JournalStep,
+  JournalTask,
+  JournalTurn,
+} from '../journal/index.ts';
 import type { ModelMessage } from '../models/types.ts';
 
 /** In characters: about four make a token. */
@@ -38,7 +44,7 @@ const RULES = `You are Steward, a personal agent. You work for one user and act 
 export interface ContextInput {
   readonly task: JournalTask;
   /** Of the conversation, before this task, in their order. */
-  readonly history: readonly JournalMessage[];
+  readonly history: readonly HistoryMessage[];
   readonly turns: readonly JournalTurn[];
   readonly steps: readonly JournalStep[];
   readonly identity: string;
@@ -77,8 +83,12 @@ export function buildContext(input: ContextInput, budget: ContextBudget = BUDGET
   };
 }
 
+const SUB_AGENT =
+  'You are a sub-agent: the agent that talks with the user has given you this task. The user has not said it, and reads nothing of what you say. Do it with your tools, then answer with the result alone.';
+
 /** A request that a model wrote, a reminder or a task of a sub-agent, is no instruction of the user. */
-function requestText({ askedBy, request }: JournalTask): string {
+function requestText({ askedBy, request, purpose }: JournalTask): string {
+  if (purpose === 'worker') return `${SUB_AGENT}\n\n${request}`;
   return askedBy === 'user'
     ? request
     : `You asked yourself earlier to do this; the user has not said it:\n${request}`;
@@ -95,25 +105,41 @@ function cutMarked(text: string, lengthMax: number): string {
   return text.includes(END_OF_EXTERNAL) ? `${kept}\n${END_OF_EXTERNAL}` : kept;
 }
 
+export interface HistoryMessage extends Pick<JournalMessage, 'role' | 'text'> {
+  /** The words of another run: a sub-agent, or work by a schedule. */
+  readonly isFromElsewhere: boolean;
+}
+
+/** Whether another run than that of its conversation has said it. */
+export function isFromElsewhere(
+  journal: Journal,
+  { role, taskId, conversationId }: JournalMessage,
+): boolean {
+  if (role !== 'notice' || taskId === null) return false;
+  return journal.task(taskId)?.conversationId !== conversationId;
+}
+
 function historyMessages(
-  history: readonly JournalMessage[],
+  history: readonly HistoryMessage[],
   lengthMax: number,
 ): readonly ModelMessage[] {
   let room = lengthMax;
   const kept: ModelMessage[] = [];
-  for (const { role, text } of history.toReversed()) {
-    room -= text.length;
+  for (const message of history.toReversed()) {
+    room -= message.text.length;
     if (room < 0) break;
-    kept.unshift(
-      role === 'user'
-        ? { role: 'user', text }
-        : { role: 'assistant', text: role === 'notice' ? `(${text})` : text, uses: [] },
-    );
+    kept.unshift(historyMessage(message));
   }
   const left = history.length - kept.length;
   if (left === 0) return kept;
   const text = `(${left} earlier messages of this conversation are left out.)`;
   return [{ role: 'user', text }, ...kept];
+}
+
+function historyMessage({ role, text, isFromElsewhere: isOutside }: HistoryMessage): ModelMessage {
+  if (isOutside) return { role: 'user', text: externalContent(text, { source: 'steward' }) };
+  if (role === 'user') return { role: 'user', text };
+  return { role: 'assistant', text: role === 'notice' ? `(${text})` : text, uses: [] };
 }
 
 /** The turns of this task, and what became of each proposal. */

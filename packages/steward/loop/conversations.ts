@@ -3,6 +3,7 @@
 import type { AgentRun } from '@subluminal/plane/agent-run';
 import type { AskedBy, Conversation, Journal, JournalTask } from '../journal/index.ts';
 import type { Purpose } from '../models/types.ts';
+import { isFromElsewhere } from './context.ts';
 import { userWords } from './step.ts';
 import { runTask } from './task.ts';
 import type { TaskParts } from './types.ts';
@@ -17,6 +18,8 @@ export interface Request extends Asker {
   readonly text: string;
   readonly purpose?: Purpose;
   readonly askedBy?: AskedBy;
+  /** Whom a sub-agent works for. */
+  readonly parent?: { readonly conversationId: string; readonly taskId: string };
 }
 
 export type Taken =
@@ -43,7 +46,8 @@ const AT_ONCE_MAX = 4;
 const IDLE_MS = 15 * 60_000;
 const REMEMBERED_TASKS_MAX = 20;
 const REMEMBERED_STEPS_MAX = 200;
-const STOPPED_BY_USER = 'you stopped it';
+const HEARD_MESSAGES_MAX = 60;
+export const STOPPED_BY_USER = 'you stopped it';
 
 interface Active {
   readonly conversation: Conversation;
@@ -51,6 +55,8 @@ interface Active {
   current: { readonly taskId: string; readonly stop: AbortController } | undefined;
   working: Promise<void> | undefined;
   idle: NodeJS.Timeout | undefined;
+  /** The last message that its run knows of. */
+  heard: number;
 }
 
 export class Conversations {
@@ -65,9 +71,11 @@ export class Conversations {
   }
 
   /** Takes a message: it is on the disk when this returns. */
-  receive({ text, purpose = 'agent', askedBy = 'user', ...asker }: Request): Taken {
+  receive({ text, purpose = 'agent', askedBy = 'user', parent, ...asker }: Request): Taken {
     const { journal, uuid } = this.#parts;
-    const conversation = journal.conversationFor({ id: uuid(), ...asker });
+    const conversation = journal.conversationFor({
+      ...{ id: uuid(), ...asker, parentId: parent?.conversationId },
+    });
     const conversationId = conversation.id;
     if (askedBy === 'user' && text.trim() === '/stop') {
       return { kind: 'stopped', conversationId, count: this.stop(conversationId) };
@@ -81,7 +89,8 @@ export class Conversations {
     if (open.length >= WAITING_MAX) {
       return { kind: 'refused', why: `${open.length} tasks wait already; /stop ends them.` };
     }
-    const task = journal.addTask({ id: uuid(), conversationId, purpose, askedBy, request: text });
+    const asked = { conversationId, purpose, askedBy, request: text, parentId: parent?.taskId };
+    const task = journal.addTask({ id: uuid(), ...asked });
     this.#work(conversation);
     return { kind: 'task', task };
   }
@@ -96,17 +105,19 @@ export class Conversations {
     }
   }
 
-  /** Ends the tasks of a conversation, or only the one that is named. How many there were. */
-  stop(conversationId: string, taskId?: string): number {
+  /** Ends the tasks of a conversation, or only the one that is named, with those of its sub-agents. */
+  stop(conversationId: string, taskId?: string, reason = STOPPED_BY_USER): number {
     const { journal } = this.#parts;
-    const tasks = journal
-      .openTasks()
-      .filter((task) => task.conversationId === conversationId)
-      .filter(({ id }) => taskId === undefined || id === taskId);
-    const reply = { role: 'notice', text: `I stopped this task: ${STOPPED_BY_USER}.` } as const;
-    const current = this.#active.get(conversationId)?.current;
-    for (const { id } of tasks) {
-      journal.endTask(id, { state: 'stopped', reason: STOPPED_BY_USER, reply });
+    const tasks = journal.openTasks().filter((task) => {
+      if (task.conversationId === conversationId) return taskId === undefined || task.id === taskId;
+      if (task.parentId === null) return false;
+      if (taskId !== undefined) return task.parentId === taskId;
+      return journal.conversation(task.conversationId)?.parentId === conversationId;
+    });
+    const reply = { role: 'notice', text: `I stopped this task: ${reason}.` } as const;
+    for (const { id, conversationId: of } of tasks) {
+      journal.endTask(id, { state: 'stopped', reason, reply });
+      const current = this.#active.get(of)?.current;
       if (current?.taskId === id) current.stop.abort();
     }
     return tasks.length;
@@ -142,7 +153,9 @@ export class Conversations {
       if (this.#isClosed) return;
       // A message may have come between the last look and this.
       if (this.#next(active) !== undefined) return this.#work(conversation);
-      active.idle = setTimeout(() => void this.#closeRun(conversation.id), IDLE_MS).unref();
+      // A sub-agent is asked nothing more.
+      const idleMs = conversation.parentId === null ? IDLE_MS : 0;
+      active.idle = setTimeout(() => void this.#closeRun(conversation.id), idleMs).unref();
     });
   }
 
@@ -152,6 +165,7 @@ export class Conversations {
     const made = {
       conversation,
       ...{ run: undefined, current: undefined, working: undefined, idle: undefined },
+      heard: 0,
     };
     this.#active.set(conversation.id, made);
     return made;
@@ -164,7 +178,9 @@ export class Conversations {
   }
 
   async #workOff(active: Active): Promise<void> {
-    await this.#room();
+    // Sub-agents are bounded by themselves, and take no person's place.
+    const takesRoom = active.conversation.parentId === null;
+    if (takesRoom) await this.#room();
     try {
       while (!this.#isClosed) {
         const task = this.#next(active);
@@ -172,8 +188,7 @@ export class Conversations {
         await this.#perform(active, task);
       }
     } finally {
-      this.#working -= 1;
-      this.#waitingForRoom.shift()?.();
+      if (takesRoom) this.#leaveRoom();
     }
   }
 
@@ -184,12 +199,18 @@ export class Conversations {
     this.#working += 1;
   }
 
+  #leaveRoom(): void {
+    this.#working -= 1;
+    this.#waitingForRoom.shift()?.();
+  }
+
   async #perform(active: Active, task: JournalTask): Promise<void> {
     const { log } = this.#parts;
     const stop = new AbortController();
     active.current = { taskId: task.id, stop };
     try {
       const run = await this.#openRun(active);
+      await this.#hear(active, run);
       if (task.askedBy === 'user') run.userSaid(task.request);
       const { conversation } = active;
       const reply = (text: string) => this.#parts.reply(conversation, text);
@@ -226,8 +247,12 @@ export class Conversations {
   /** A new run knows what was said and read before: taint outlives a restart. */
   async #rememberedRun(conversation: Conversation): Promise<AgentRun> {
     const { journal, openRun } = this.#parts;
-    const tasks = journal.lastTasksOf(conversation.id, REMEMBERED_TASKS_MAX);
-    const steps = tasks.flatMap(({ id }) => journal.steps(id)).slice(-REMEMBERED_STEPS_MAX);
+    // A sub-agent is handed values of the conversation that it works for: their taint goes along.
+    const { id, parentId } = conversation;
+    const tasks = [...(parentId === null ? [] : [parentId]), id].flatMap((one) =>
+      journal.lastTasksOf(one, REMEMBERED_TASKS_MAX),
+    );
+    const steps = tasks.flatMap((task) => journal.steps(task.id)).slice(-REMEMBERED_STEPS_MAX);
     const run = await openRun(conversation);
     journal.setRun(conversation.id, run.id);
     for (const text of userWords(tasks)) run.userSaid(text);
@@ -235,6 +260,18 @@ export class Conversations {
       if (callId !== null && result !== null) await run.remember({ server, tool, text: result });
     }
     return run;
+  }
+
+  /** What came from other runs, such as the result of a sub-agent, is as tainted as what a tool answers. */
+  async #hear(active: Active, run: AgentRun): Promise<void> {
+    const { journal } = this.#parts;
+    const { id } = active.conversation;
+    for (const message of journal.lastMessages(id, HEARD_MESSAGES_MAX)) {
+      if (message.n <= active.heard) continue;
+      active.heard = message.n;
+      if (!isFromElsewhere(journal, message)) continue;
+      await run.remember({ server: 'agents', tool: 'result', text: message.text });
+    }
   }
 
   async #closeRun(conversationId: string): Promise<void> {

@@ -27,9 +27,9 @@ export function stepJudge(parts: JudgeParts): StepJudge {
       const tier = tierOf(permissions, { ...proposal, channel });
       // The policy refuses it whatever anybody thinks.
       if (tier === 'forbidden') return { judgements: [], asksPerson: false };
-      const { server, tool, args: params, reasoning, task, runId } = proposal;
+      const { server, tool, args: params, reasoning, request, runId } = proposal;
       const guarded = await parts.guardian.judge({
-        userMessage: task.askedBy === 'user' ? task.request : '',
+        userMessage: request,
         proposal: { server, tool, params, reasoning },
         policy: { tier, rules: permissions.file.tiers[tier].description ?? '' },
         runId,

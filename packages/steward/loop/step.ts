@@ -2,7 +2,7 @@
 // says, and nothing that may have happened is done again.
 import type { JsonObject } from '@subluminal/contracts';
 import type { AgentOutcome, Judgement } from '@subluminal/plane/agent-run';
-import type { JournalStep, JournalTask, StepState } from '../journal/index.ts';
+import type { Journal, JournalStep, JournalTask, StepState } from '../journal/index.ts';
 import type { TaskParts } from './types.ts';
 import type { WorkClock } from './work-clock.ts';
 
@@ -38,11 +38,20 @@ function proposalOf({ conversation, journal, run }: TaskParts, { task, step }: S
   const { server, tool, args, reasoning } = step;
   return {
     ...{ server, tool, args, reasoning, conversation, task, runId: run.id },
-    userWords: userWords(journal.lastTasksOf(conversation.id, WORDS_OF_TASKS_MAX)),
+    request: requestOfUser(journal, task),
+    userWords: userWords(
+      journal.lastTasksOf(conversation.parentId ?? conversation.id, WORDS_OF_TASKS_MAX),
+    ),
   };
 }
 
 const WORDS_OF_TASKS_MAX = 50;
+
+/** What the user has asked for in this task, or in the one that a sub-agent works for. */
+function requestOfUser(journal: Journal, task: JournalTask): string {
+  const asked = task.parentId === null ? task : journal.task(task.parentId);
+  return asked?.askedBy === 'user' ? asked.request : '';
+}
 
 /** What the user said; what the agent asked itself is not that. */
 export function userWords(tasks: readonly JournalTask[]): readonly string[] {
@@ -56,11 +65,12 @@ async function sendStep(
 ) {
   journal.changeStep(step, { state: 'sent' });
   const { server, tool, args, key, reasoning } = step;
+  const request = requestOfUser(journal, task);
   const about = {
     reasoning,
     task: task.id,
     channel: conversation.channel,
-    ...(task.askedBy === 'user' && { request: task.request }),
+    ...(request !== '' && { request }),
   };
   // On the disk before the bytes leave: after a crash, `forwarded` means that it may have happened.
   let wasForwarded = false;

@@ -20,10 +20,13 @@ export function limitReached(
   const background = day.find(({ purpose }) => purpose === 'background')?.costMicros ?? 0;
   if (task.steps >= limits.taskStepsMax)
     return `it took ${task.steps} steps, as many as a task may`;
-  if (task.costMicros >= limits.taskCostMicrosMax) {
-    return `it cost ${dollars(task.costMicros)}, as much as a task may`;
+  const costMicros = journal.costWithSubAgents(task);
+  if (costMicros >= limits.taskCostMicrosMax) {
+    return `it cost ${dollars(costMicros)}, as much as a task may with its sub-agents`;
   }
-  if (workMs >= limits.taskWorkMsMax) return 'it took as long as a task may';
+  // A sub-agent has a time of its own.
+  if (task.parentId === null && workMs >= limits.taskWorkMsMax)
+    return 'it took as long as a task may';
   if (sum('steps') >= limits.dayStepsMax) return 'the steps of this day are used up';
   if (sum('costMicros') >= limits.dayCostMicrosMax) {
     return `the money of this day is used up (${dollars(limits.dayCostMicrosMax)})`;

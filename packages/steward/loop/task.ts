@@ -10,7 +10,7 @@ import type {
   TaskEnd,
 } from '../journal/index.ts';
 import type { ModelAnswer } from '../models/types.ts';
-import { buildContext, useIdOf } from './context.ts';
+import { buildContext, isFromElsewhere, useIdOf } from './context.ts';
 import { type OfferedTools, offerTools } from './model-tools.ts';
 import { performStep } from './step.ts';
 import { limitReached, timesProposed } from './task-limits.ts';
@@ -146,7 +146,8 @@ async function askModel(work: Work, asking: Asking): Promise<TaskEnd | undefined
   const { task, turns, steps, offered } = asking;
   const history = journal
     .lastMessages(conversation.id, HISTORY_MESSAGES_MAX)
-    .filter(({ taskId: of, atMs }) => of !== taskId && atMs <= task.createdAtMs);
+    .filter(({ taskId: of, atMs }) => of !== taskId && atMs <= task.createdAtMs)
+    .map((message) => ({ ...message, isFromElsewhere: isFromElsewhere(journal, message) }));
   const { channel } = conversation;
   const context = { task, history, turns, steps, channel, nowMs: nowMs(), ...knowledge };
   const answer = await models.ask({

@@ -17,7 +17,9 @@ export interface Proposal extends Pick<JournalStep, 'server' | 'tool' | 'args' |
   readonly conversation: Conversation;
   readonly task: JournalTask;
   readonly runId: string;
-  /** What the user has said in this conversation. */
+  /** What the user has asked for; empty where only the agent has. */
+  readonly request: string;
+  /** What the user has said in this conversation, or in the one that a sub-agent works for. */
   readonly userWords: readonly string[];
 }
 
