@@ -156,6 +156,7 @@ export {
   PAGE_TOKEN_HEADER,
   PAGE_TOKEN_PROTOCOL,
 } from './api/session.ts';
+export { STEWARD_ENDPOINTS } from './api/steward-endpoints.ts';
 export type {
   AnyArgMatch,
   ArgsMatch,
@@ -381,8 +382,6 @@ export type { Infer, JsonObject, JsonValue, ObjectShape, Shape } from './shape/s
 export type { SnapshotDocument, SnapshotFile } from './snapshot.ts';
 export { SNAPSHOT_FILE, SNAPSHOT_FORMAT } from './snapshot.ts';
 export { STEWARD_CONFIG_FILES } from './steward/config-files.ts';
-export type { StewardAnswers, StewardInputs, StewardMethod } from './steward/control-api.ts';
-export { STEWARD_CONTROL } from './steward/control-api.ts';
 export type { GuardrailsFile, StewardContact } from './steward/guardrails-file.ts';
 export type { IntegrationsFile, StewardModel } from './steward/integrations-file.ts';
 export type {
@@ -391,9 +390,8 @@ export type {
   PermissionTier,
   StewardChannel,
 } from './steward/permissions-file.ts';
-export {
-  PERMISSION_TIERS,
-  STEWARD_CHANNELS,
-} from './steward/permissions-file.ts';
+export { PERMISSION_TIERS, STEWARD_CHANNELS } from './steward/permissions-file.ts';
 export type { ToolManifest } from './steward/tool-manifest.ts';
 export { TOOL_MANIFEST } from './steward/tool-manifest.ts';
+export type { StewardAnswers, StewardInputs, StewardMethod } from './steward-control/methods.ts';
+export { STEWARD_CONTROL } from './steward-control/methods.ts';

@@ -20,10 +20,12 @@ describe('docs/reference/http-api.md', () => {
 
 describe('the parameters of the API', () => {
   it('are closed: a misspelt filter must not show everything', () => {
-    const { ingest, activity } = API_ENDPOINTS;
+    const { ingest, activity, stewardUpdates, stewardChange } = API_ENDPOINTS;
     const needs = new Map<string, object>([
       [ingest.path, { producer: 'p', seq: 0 }],
       [activity.path, { run_ids: ['r'] }],
+      [stewardUpdates.path, { conversation_id: 'c', after: 0 }],
+      [stewardChange.path, { id: 'change-1' }],
     ]);
     for (const { path, query } of ENDPOINTS) {
       const needed = needs.get(path) ?? {};

@@ -84,6 +84,7 @@ import {
   LOGIN_BODY,
   LOGIN_LINK_BODY,
 } from './session.ts';
+import { STEWARD_ENDPOINTS } from './steward-endpoints.ts';
 
 /** What a browser offers as the subprotocol of the stream, beside `bearer.TOKEN` or `page.TOKEN`. */
 export const API_STREAM_PROTOCOL = 'subluminal.v1';
@@ -183,6 +184,7 @@ export const API_ENDPOINTS = {
   },
   secrets: endpoint('secrets', API_SECRETS),
   ...POLICY_ENDPOINTS,
+  ...STEWARD_ENDPOINTS,
   ingest: {
     ...search('ingest', API_TAKEN, INGEST_QUERY),
     body: { bytesMax: 8 * 1024 * 1024, linesMax: 5_000 },

@@ -5,6 +5,7 @@
 // page of another site can set.
 
 import {
+  boolean,
   closed,
   type Infer,
   nullable,
@@ -36,6 +37,7 @@ export const API_SESSION = open({
   role: required(SESSION_ROLE, 'What they may do.'),
   version: required(string(), 'The version of the product.'),
   expires_at_ms: required(nullable(TIME_MS), 'When the session ends; null for one that does not.'),
+  has_steward: optional(boolean(), 'Whether Steward is set up; of the ledger.'),
 });
 
 /** What the sealed cookie of the ledger holds. */

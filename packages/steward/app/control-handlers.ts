@@ -9,10 +9,15 @@ import {
 } from '../control/index.ts';
 import type { Journal } from '../journal/index.ts';
 import type { Conversations } from '../loop/index.ts';
+import type { Memory } from '../memory/index.ts';
+import { type ChangeDesks, changeHandlers } from './change-handlers.ts';
+import { memoryHandlers } from './memory-handlers.ts';
 
 type Status = StewardAnswers['status'];
 
 export interface ControlParts {
+  readonly memory: Memory;
+  readonly desks: ChangeDesks;
   readonly journal: Journal;
   readonly conversations: Conversations;
   readonly about: () => Pick<
@@ -28,6 +33,8 @@ const TASKS_SHOWN = 50;
 export function controlHandlers(parts: ControlParts): ControlHandlers {
   const { journal, conversations, about, pending, nowMs } = parts;
   return {
+    ...memoryHandlers(parts.memory),
+    ...changeHandlers(parts.desks),
     status: async () => ({
       ...about(),
       ...pending(),

@@ -1,4 +1,13 @@
-import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,31 +15,50 @@ import { isFailure } from '@subluminal/contracts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { askSteward, type ControlServer, controlSocket, serveControl } from '../control/index.ts';
 import { inOrder, use, World } from '../loop/testing/fakes.ts';
-import { controlHandlers } from './control-handlers.ts';
+import { type Memory, openMemory } from '../memory/index.ts';
+import { type ChangeRecord, fileRoots } from '../staging/index.ts';
+import { type ControlParts, controlHandlers } from './control-handlers.ts';
+import { type OpenChanges, openChanges } from './open-changes.ts';
 
 let world: World;
 let folder: string;
 let socket: string;
 let server: ControlServer;
+let memory: Memory;
+let changes: OpenChanges;
+let parts: ControlParts;
+let records: ChangeRecord[];
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'sub-control-'));
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'sub-control-')));
   chmodSync(folder, 0o700);
   socket = controlSocket(folder);
   world = new World();
-  const parts = await world.start();
+  memory = await openMemory({ home: join(folder, 'home') });
+  mkdirSync(join(folder, 'notes'));
+  records = [];
+  changes = await openChanges({
+    state: join(folder, 'state'),
+    configFolder: join(folder, 'notes'),
+    roots: fileRoots({ folders: [join(folder, 'notes')], closed: [] }),
+    record: (record) => records.push(record),
+    log: () => undefined,
+  });
   const about = { pid: 7, version: '1', started_at_ms: 1, config_folder: '/srv/steward' };
-  const handlers = controlHandlers({
-    ...parts,
+  parts = {
+    ...(await world.start()),
+    memory,
+    desks: changes.desks,
     about: () => ({ ...about, servers: ['files'], channels: [] }),
     pending: () => ({ pending_confirmations: 0, pending_changes: 0 }),
     nowMs: () => world.nowMs,
-  });
-  const serving = await serveControl(socket, handlers);
+  };
+  const serving = await serveControl(socket, controlHandlers(parts));
   if (isFailure(serving)) throw new Error(serving.message);
   server = serving;
 });
 afterEach(async () => {
   await server.close();
+  await memory.close();
   await world.remove();
   rmSync(folder, { recursive: true });
 });
@@ -86,15 +114,7 @@ test('the socket is for its owner alone, and is gone when it is closed', async (
 });
 
 test('a second Steward does not take the socket of the first', async () => {
-  const parts = await world.start();
-  const handlers = controlHandlers({
-    ...parts,
-    about: () => {
-      throw new Error('never asked');
-    },
-    pending: () => ({ pending_confirmations: 0, pending_changes: 0 }),
-    nowMs: () => 0,
-  });
+  const handlers = controlHandlers(parts);
   expect(await serveControl(socket, handlers)).toMatchObject({ code: 'SUB_STEWARD_START' });
 });
 
@@ -114,4 +134,94 @@ test.each([
     asked.end(body);
   });
   expect(text).toContain(why);
+});
+
+async function told<T>(answer: Promise<T>): Promise<Exclude<T, { kind: 'failure' }>> {
+  const value = await answer;
+  if (isFailure(value)) throw new Error(value.message);
+  return value as Exclude<T, { kind: 'failure' }>;
+}
+
+test('the user sees what is remembered and whose words it is, vouches for it and has it forgotten', async () => {
+  const added = await memory.add({
+    text: 'The office is in Ghent.',
+    provenance: 'tool_result',
+    source: { server: 'web', tool: 'fetch' },
+  });
+  if (added.kind !== 'kept') throw new Error(added.kind);
+  const { id } = added.entry;
+  const input = { containing: 'ghent' };
+  const [before] = (await told(askSteward(socket, 'memory', { input }))).entries;
+  expect(before).toMatchObject({ id, provenance: 'tool_result', source: { server: 'web' } });
+  expect(await askSteward(socket, 'memory/confirm', { input: { id } })).toEqual({ is_done: true });
+  const [after] = (await told(askSteward(socket, 'memory', { input }))).entries;
+  expect(after?.trust).toBeGreaterThan(before?.trust ?? 1);
+  expect(await askSteward(socket, 'memory/forget', { input: {} })).toMatchObject({
+    code: 'SUB_STEWARD_REQUEST',
+  });
+  expect(await askSteward(socket, 'memory/forget', { input })).toMatchObject({ entries: 1 });
+  expect(await told(askSteward(socket, 'memory', { input }))).toMatchObject({ entries: [] });
+});
+
+test('core facts are set and taken out, and requests of the agent decided', async () => {
+  const set = { key: 'city', value: 'Ghent' };
+  expect(await askSteward(socket, 'memory/core/set', { input: set })).toMatchObject({
+    facts: [set],
+  });
+  await memory.request({
+    body: { kind: 'core', key: 'city', value: 'Bruges' },
+    reason: 'The user moved.',
+    conversation: null,
+  });
+  const { requests } = await told(askSteward(socket, 'memory/review', { input: {} }));
+  expect(requests).toMatchObject([{ kind: 'core', text: 'city: Bruges' }]);
+  const decided = { id: requests[0]?.id ?? '', verdict: 'accept' } as const;
+  expect(await askSteward(socket, 'memory/decide', { input: decided })).toEqual({ is_done: true });
+  expect(await askSteward(socket, 'memory/core', { input: {} })).toMatchObject({
+    facts: [{ key: 'city', value: 'Bruges' }],
+  });
+  const gone = await askSteward(socket, 'memory/core/set', { input: { key: 'city', value: '' } });
+  expect(gone).toEqual({ facts: [] });
+});
+
+test('a staged file is seen, edited, approved as it was seen, and rolled back, on record with who and where', async () => {
+  const path = join(folder, 'notes', 'a.txt');
+  writeFileSync(path, 'one\n');
+  const who = { person: 'ada', channel: 'web' } as const;
+  const bytes = Buffer.from('two\n');
+  const staged = await changes.staging.stage({
+    key: 'k',
+    runId: 'run',
+    why: 'Asked.',
+    files: [{ path, next: () => ({ kind: 'content', bytes }) }],
+  });
+  if (isFailure(staged)) throw new Error(staged.message);
+  const { id } = staged;
+  const seen = await told(askSteward(socket, 'changes/show', { input: { id } }));
+  expect(seen).toMatchObject({
+    change: { id, kind: 'files', state: 'open', paths: [path] },
+    files: [{ path, kind: 'edit', before: 'one\n', after: 'two\n' }],
+  });
+  const edit = { id, sha256: seen.sha256, path, text: 'three\n' };
+  const edited = await told(askSteward(socket, 'changes/modify', { input: edit }));
+  const stale = { id, sha256: seen.sha256, ...who };
+  expect(await askSteward(socket, 'changes/approve', { input: stale })).toMatchObject({
+    code: 'SUB_CHANGE_CONFLICT',
+  });
+  const input = { ...stale, sha256: edited.sha256 };
+  expect(await askSteward(socket, 'changes/approve', { input })).toMatchObject({
+    state: 'committed',
+    is_modified: true,
+    by: 'ada',
+  });
+  expect(readFileSync(path, 'utf8')).toBe('three\n');
+  await told(askSteward(socket, 'changes/rollback', { input: { id, ...who } }));
+  expect(readFileSync(path, 'utf8')).toBe('one\n');
+  expect(await askSteward(socket, 'changes', { input: {} })).toMatchObject({
+    changes: [{ id, state: 'rolled_back' }],
+  });
+  expect(records.map(({ change }) => [change.state, change.by, change.channel])).toEqual([
+    ['approved', 'ada', 'web'],
+    ['rolled_back', 'ada', 'web'],
+  ]);
 });

@@ -3,8 +3,10 @@ import type { Failure, GuardrailsFile, IntegrationsFile } from '@subluminal/cont
 import type { OwnServer } from '@subluminal/plane/agent-run';
 import type { Conversation, Journal } from '../journal/index.ts';
 import type { AgentMemory } from '../memory/index.ts';
+import type { ConfigProposals } from '../proposals/index.ts';
 import type { Staging } from '../staging/index.ts';
 import { calendarServer } from '../tools/calendar/index.ts';
+import { configServer } from '../tools/config/index.ts';
 import { contactsServer } from '../tools/contacts/index.ts';
 import { emailServer } from '../tools/email/index.ts';
 import { filesServer } from '../tools/files/index.ts';
@@ -17,6 +19,7 @@ export interface OwnServerParts {
   readonly env: { readonly [name: string]: string | undefined };
   readonly secret: (ref: string) => Promise<string | Failure>;
   readonly staging: Staging;
+  readonly proposals: ConfigProposals;
   readonly memory: AgentMemory;
   readonly journal: Journal;
   readonly nowMs: () => number;
@@ -28,13 +31,14 @@ export function ownServers(
   conversation: Conversation,
   runId: () => string,
 ): readonly OwnServer[] {
-  const { integrations, guardrails, env, secret, staging, memory, nowMs } = parts;
+  const { integrations, guardrails, env, secret, staging, proposals, memory, nowMs } = parts;
   const { email, calendar } = integrations;
   const { roots } = staging;
   return [
     filesServer({ staging, runId }),
     shellServer({ roots, env }),
     contactsServer({ contacts: () => guardrails().egress.contacts }),
+    configServer({ proposals, runId }),
     memoryServer({
       memory,
       conversation: conversation.id,

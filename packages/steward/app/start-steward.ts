@@ -24,13 +24,14 @@ import { Conversations, channelOf, type LoopLimits, stepJudge } from '../loop/in
 import { type Memory, openMemory } from '../memory/index.ts';
 import { openModels, type StewardModels } from '../models/index.ts';
 import { compilePermissions } from '../permissions/index.ts';
-import { ChangeStore, fileRoots, openStaging, type Staging } from '../staging/index.ts';
+import { type ChangeRecord, fileRoots } from '../staging/index.ts';
 import { accountedModels } from './accounted-models.ts';
 import { startBackgroundWork } from './background-work.ts';
 import { type RunningChannels, startChannels } from './channel-replies.ts';
 import { controlHandlers } from './control-handlers.ts';
 import { ReplyDelivery } from './deliver-replies.ts';
 import { knowledge } from './knowledge.ts';
+import { type OpenChanges, openChanges } from './open-changes.ts';
 import { ownServers } from './own-servers.ts';
 
 export interface StewardOptions {
@@ -90,7 +91,7 @@ interface Parts extends StewardOptions {
   readonly memory: Memory;
   readonly models: StewardModels;
   readonly runs: AgentRuns;
-  readonly staging: Staging;
+  readonly changes: OpenChanges;
   readonly approvals: Desk;
   readonly opened: OpenParts;
 }
@@ -99,7 +100,7 @@ interface Parts extends StewardOptions {
 async function open(options: StewardOptions, opened: OpenParts): Promise<string | Failure> {
   const parts = await openParts(options, opened);
   if (isFailure(parts)) return parts;
-  const { journal, live, log, loaded } = parts;
+  const { journal, memory, changes, live, log, loaded } = parts;
   const conversations = opened.add(wiredConversations(parts), (one) => one.close());
   const change = { conversations, parts };
   const channels = await openedChannels(parts, conversations);
@@ -119,7 +120,7 @@ async function open(options: StewardOptions, opened: OpenParts): Promise<string 
   const control = await serveControl(
     socket,
     controlHandlers({
-      ...{ journal, conversations, about, nowMs: Date.now },
+      ...{ journal, conversations, memory, desks: changes.desks, about, nowMs: Date.now },
       pending: () => pendingOf(parts),
     }),
   );
@@ -173,8 +174,9 @@ async function openParts(options: StewardOptions, opened: OpenParts): Promise<Pa
   const { folder, integrations } = live.current();
   const folders = [workspace, ...integrations.files.folders] as const;
   const roots = fileRoots({ folders, closed: [paths.home, folder] });
-  const staging = openStaging(new ChangeStore(state), roots);
-  return { ...options, live, journal, memory, models, runs, staging, approvals, opened };
+  const record = ({ runId, change }: ChangeRecord) => runs.recordChange(runId, change);
+  const changes = await openChanges({ state, configFolder: folder, roots, record, log });
+  return { ...options, live, journal, memory, models, runs, changes, approvals, opened };
 }
 
 function approvalPorts(warn: (line: string) => void) {
@@ -243,14 +245,15 @@ function policyFor({ permissions, guardrails }: StewardConfig, { channel }: Conv
 }
 
 async function openRun(parts: Parts, conversation: Conversation): Promise<AgentRun> {
-  const { live, runs, models, env, places, staging, memory, journal } = parts;
+  const { live, runs, models, env, places, changes, memory, journal } = parts;
   const config = live.current();
   const policy = await policyFor(config, conversation);
   const secret = (ref: string) => resolveSecretRef(ref, places);
   const { integrations } = config;
   const guardrails = () => live.current().guardrails;
   const settings = { integrations, guardrails, env, secret };
-  const own = { ...settings, staging, memory, journal, nowMs: Date.now };
+  const { staging, proposals } = changes;
+  const own = { ...settings, staging, proposals, memory, journal, nowMs: Date.now };
   let id = '';
   const run = runs.open({
     policy,
@@ -299,7 +302,7 @@ async function openedChannels(
   return isFailure(channels) ? channels : opened.add(channels, (one) => one.close());
 }
 
-function pendingOf({ approvals, journal, staging }: Parts) {
+function pendingOf({ approvals, journal, changes: { staging, proposals } }: Parts) {
   const listed = approvals.queue.list();
   const waiting = isFailure(listed) ? [] : listed.found;
   const isOurs = (runId: string) => journal.conversationOfRun(runId) !== undefined;
@@ -307,6 +310,8 @@ function pendingOf({ approvals, journal, staging }: Parts) {
     pending_confirmations: waiting.filter(
       ({ state, request }) => state === 'pending' && isOurs(request.call.run_id),
     ).length,
-    pending_changes: staging.list().filter(({ state }) => state === 'open').length,
+    pending_changes: [...staging.list(), ...proposals.list()].filter(
+      ({ state }) => state === 'open',
+    ).length,
   };
 }

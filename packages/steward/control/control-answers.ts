@@ -9,6 +9,11 @@ export function taskAnswer(journal: Journal, task: JournalTask): ToldTask {
   const { id, conversationId, purpose, askedBy, request, state, reason, costMicros } = task;
   const steps = journal.steps(id).map(({ n, server, tool, args, reasoning, ...step }) => ({
     ...{ n, server, tool, args, reasoning, state: step.state },
+    judgements: step.judgements.map(({ by, verdict, reason: why }) => ({
+      by: textOf(by),
+      verdict: textOf(verdict),
+      reason: textOf(why),
+    })),
     call_id: step.callId,
     result: step.result,
   }));
@@ -19,6 +24,11 @@ export function taskAnswer(journal: Journal, task: JournalTask): ToldTask {
     ended_at_ms: task.endedAtMs,
     steps,
   };
+}
+
+/** A judgement of the journal is JSON. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 function messageAnswer({ n, role, text, taskId, atMs }: JournalMessage) {

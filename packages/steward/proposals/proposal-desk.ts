@@ -58,6 +58,10 @@ export class ProposalDesk {
     return this.#desk.list();
   }
 
+  kindOf(set: ChangeSet): ProposalKind {
+    return kindOfPaths(configPaths(this.#options.folder, set));
+  }
+
   async show(id: string): Promise<ProposalView | Failure> {
     const view = await this.#desk.show(id);
     if (isFailure(view)) return view;
@@ -69,7 +73,7 @@ export class ProposalDesk {
     const isReadable = before.kind === 'config' && after.kind === 'config';
     return {
       ...view,
-      kind: kindOfPaths(configPaths(folder, view.set)),
+      kind: this.kindOf(view.set),
       loosens: isReadable ? looseningWords(before, after) : [],
     };
   }
@@ -89,6 +93,14 @@ export class ProposalDesk {
     await this.#desk.rollback({ id: seen.id, by: seen.by });
     this.#untold = [];
     return untold;
+  }
+
+  /** Puts the user's own text in place of the proposed one; it is still to be merged. */
+  modify(
+    seen: Pick<SeenChange, 'id' | 'sha256'>,
+    edit: { readonly path: string; readonly text: string },
+  ): Promise<ChangeSet | Failure> {
+    return this.#desk.modify(seen, edit);
   }
 
   async reject(decision: ChangeDecision): Promise<ChangeSet | Failure> {
@@ -161,8 +173,8 @@ export class ProposalDesk {
   }
 
   #tell(set: ChangeSet, commit?: string): void {
-    const { folder, record } = this.#options;
-    const kind = kindOfPaths(configPaths(folder, set));
+    const { record } = this.#options;
+    const kind = this.kindOf(set);
     const own = this.#untold.filter(({ change }) => change.id === set.id);
     this.#untold = this.#untold.filter(({ change }) => change.id !== set.id);
     for (const { runId, change } of own) {

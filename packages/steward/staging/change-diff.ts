@@ -11,6 +11,8 @@ export interface FileDiff {
   readonly isBinary: boolean;
   readonly sizeBefore: number;
   readonly sizeAfter: number;
+  /** The texts; absent for a binary file, and when one of them is long. */
+  readonly texts?: { readonly before: string; readonly after: string };
   /** A unified diff, safe to print. Without lines for a binary file. */
   readonly diff: string;
 }
@@ -19,6 +21,7 @@ const CONTEXT_LINES = 3;
 const DIFF_MS_MAX = 1_000;
 const DIFF_LENGTH_MAX = 200_000;
 const LINE_LENGTH_MAX = 2_000;
+const TEXTS_LENGTH_MAX = 200_000;
 
 export interface FileContents {
   readonly before: Uint8Array;
@@ -38,8 +41,13 @@ export async function diffFile(file: StagedFile, contents: FileContents): Promis
     isBinary,
     sizeBefore: contents.before.length,
     sizeAfter: contents.after.length,
+    ...(!isBinary && isShort(before) && isShort(after) && { texts: { before, after } }),
     diff: isBinary ? binaryDiff(file, contents) : await textDiff(file, { before, after }),
   };
+}
+
+function isShort(text: string): boolean {
+  return text.length <= TEXTS_LENGTH_MAX;
 }
 
 function binaryDiff({ path }: StagedFile, { before, after }: FileContents): string {

@@ -90,7 +90,7 @@ export class ChangeDesk {
 
   /** Puts the user's own text in place of the proposed one; it is still to be approved. */
   modify(
-    { id, sha256 }: SeenChange,
+    { id, sha256 }: Pick<SeenChange, 'id' | 'sha256'>,
     edit: { readonly path: string; readonly text: string },
   ): Promise<ChangeSet | Failure> {
     return this.#store.locked(() => {

@@ -19,6 +19,7 @@ import { type ApiApp, get, parametersOf, post } from './routes.ts';
 import { runLines, runSummary } from './run-events.ts';
 import { addServerSeries, addServers } from './server-routes.ts';
 import { addSessions, type SessionRoutesOptions } from './session-routes.ts';
+import { addSteward } from './steward-relay.ts';
 import type { ApiLimits, ApiOptions } from './types.ts';
 import { addPolicy } from './workbench-routes.ts';
 
@@ -45,6 +46,7 @@ export function createApp(options: AppOptions): ApiApp {
   addIngest(app, options);
   if (options.desk !== undefined) addApprovals(app, options.desk);
   addServerSeries(app, options);
+  if (options.runDir !== undefined) addSteward(app, { ...options, runDir: options.runDir });
   if (options.workbench !== undefined) {
     addPolicy(app, options.workbench);
     addServers(app, options.workbench);

@@ -71,7 +71,8 @@ describe('a login link', () => {
       expect(check(API_SESSION, told)).toEqual([]);
       const expires_at_ms = T0_MS + 604_800_000;
       const user = { user: 'ada', version: '1.2.3' };
-      expect(told).toEqual({ plane: 'ledger', role, ...user, expires_at_ms });
+      const plane = { plane: 'ledger', has_steward: false };
+      expect(told).toEqual({ ...plane, role, ...user, expires_at_ms });
     }
     // The token itself is the owner, for good.
     expect(await client.json('/api/v1/session')).toMatchObject({

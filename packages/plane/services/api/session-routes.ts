@@ -9,6 +9,8 @@ import { type ApiApp, get, post } from './routes.ts';
 export interface SessionRoutesOptions {
   readonly user: string;
   readonly version: string;
+  /** Whether Steward is set up in this home. */
+  readonly hasSteward?: (() => boolean) | undefined;
   /** Without it there is no page. */
   readonly access: PageAccess | undefined;
   /** Who was let in with this request. */
@@ -18,13 +20,14 @@ export interface SessionRoutesOptions {
 const NO_PAGES = httpFailure(404, 'SUB_UI_PAGES');
 
 export function addSessions(app: ApiApp, options: SessionRoutesOptions): void {
-  const { user, version, access, callerOf } = options;
+  const { user, version, access, callerOf, hasSteward } = options;
   const { session, login, logout, loginLink } = API_ENDPOINTS;
   get(app, session, async (_query, _ids, context) => {
     const caller = callerOf(context.env.incoming);
     if (caller === undefined) return httpFailure(401, 'SUB_API_TOKEN');
     const { role, expiresAtMs: expires_at_ms } = caller;
-    const answer: ApiSession = { plane: 'ledger', user, role, version, expires_at_ms };
+    const known = { plane: 'ledger', user, role, version, expires_at_ms } as const;
+    const answer: ApiSession = { ...known, has_steward: hasSteward?.() ?? false };
     return answer;
   });
   post(app, login, ({ code }, _ids, context) => {

@@ -100,6 +100,8 @@ export interface ApiOptions {
   readonly pages?: PagesOptions | undefined;
   /** The folder of agent files, by which processes of governed runs are known. Without it, nobody is taken for one. */
   readonly runDir?: string | undefined;
+  /** Whether Steward is set up in this home. Its socket is in `runDir`. */
+  readonly hasSteward?: (() => boolean) | undefined;
   /** Of this system, whom the daemon belongs to. */
   readonly user: string;
   /** 32 to 512 letters, digits, `-`, `.`, `_`, `~`. */

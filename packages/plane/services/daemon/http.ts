@@ -1,5 +1,6 @@
 // The HTTP API beside the socket. Where it listens, and with which token, stands in a private file.
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isFailure } from '@subluminal/contracts';
@@ -58,6 +59,7 @@ export async function openHttp(options: HttpOptions): Promise<Http> {
       workbench: lazyWorkbench(options, closing.signal),
       pages: pages === undefined ? undefined : { folder: pages, secret: memory.secret },
       runDir: home.paths.run,
+      hasSteward: () => existsSync(join(home.paths.home, 'steward')),
       user: thisSystem().userName() ?? 'unknown',
       token,
       host: address.host,

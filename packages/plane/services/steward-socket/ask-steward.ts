@@ -1,4 +1,4 @@
-// Asks a running Steward.
+// Asks a running Steward, on the socket that is for its owner alone.
 import { request } from 'node:http';
 import { join } from 'node:path';
 import {
@@ -12,7 +12,7 @@ import {
   type StewardMethod,
   tableFailure,
 } from '@subluminal/contracts';
-import { hasSystemCode, parseJson } from '@subluminal/plane/os';
+import { hasSystemCode, parseJson } from '../../os/index.ts';
 
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 

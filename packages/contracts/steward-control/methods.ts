@@ -14,12 +14,36 @@ import {
   required,
   string,
 } from '../shape/shape.ts';
+import {
+  APPROVE_CHANGE,
+  CHANGE_EDIT,
+  CHANGE_NAMED,
+  REJECT_CHANGE,
+  ROLL_BACK_CHANGE,
+  STEWARD_CHANGE,
+  STEWARD_CHANGE_VIEW,
+  STEWARD_CHANGES,
+} from './change-shapes.ts';
+import {
+  CORE_FACT_SET,
+  MEMORY_FORGET,
+  MEMORY_NAMED,
+  MEMORY_QUERY,
+  MEMORY_REQUEST_DECIDED,
+  STEWARD_CORE_FACTS,
+  STEWARD_DONE,
+  STEWARD_FORGOTTEN,
+  STEWARD_MEMORIES,
+  STEWARD_MEMORY_REVIEW,
+} from './memory-shapes.ts';
 
 const words = string({ lengthMin: 0 });
 const name = string({ lengthMax: 256 });
 const count = integer({ min: 0 });
 const TIME_MS = integer({ min: 0 });
 const TEXT_LENGTH_MAX = 100_000;
+/** What the journal keeps of a text, and the mark of a cut. */
+const text = string({ lengthMin: 0, lengthMax: 200_100 });
 const LIST_MAX = 1_000;
 const WAIT_MS_MAX = 60_000;
 
@@ -28,13 +52,24 @@ const STEWARD_STEP = open({
   server: required(words, 'The server; empty where the model named no tool that is there.'),
   tool: required(words, 'The tool.'),
   args: required(open({}), 'The arguments that the model proposed.'),
-  reasoning: required(words, 'Why, in the words of the model.'),
+  reasoning: required(text, 'Why, in the words of the model.'),
   state: required(
     oneOf('proposed', 'judged', 'sent', 'forwarded', 'done', 'refused', 'failed', 'unknown'),
     '`unknown`: it was sent, and nobody knows whether it took effect.',
   ),
+  judgements: required(
+    array(
+      open({
+        by: required(words, 'Who judged: `guardian`, `egress`.'),
+        verdict: required(words, '`ALLOW`, `BLOCK` or `ESCALATE_TO_HUMAN`.'),
+        reason: required(words, 'Why. Hostile text.'),
+      }),
+      { itemsMax: 16 },
+    ),
+    'What was thought of it before the policy decided.',
+  ),
   call_id: required(nullable(words), 'The call of the ledger.'),
-  result: required(nullable(words), 'What the model was told.'),
+  result: required(nullable(text), 'What the model was told.'),
 });
 
 const STEWARD_TASK = open({
@@ -42,7 +77,7 @@ const STEWARD_TASK = open({
   conversation_id: required(words, 'Its conversation.'),
   purpose: required(words, 'The chain of models that does it.'),
   asked_by: required(oneOf('user', 'agent'), 'Whose words the request is.'),
-  request: required(words, 'What was asked for.'),
+  request: required(text, 'What was asked for.'),
   state: required(oneOf('waiting', 'running', 'done', 'stopped', 'failed'), 'How it stands.'),
   reason: required(nullable(words), 'Why it was stopped or failed.'),
   cost_micros: required(count, 'What its models cost, in millionths of a dollar.'),
@@ -60,7 +95,7 @@ const STEWARD_MESSAGE = open({
     oneOf('user', 'assistant', 'notice'),
     'Who says it; a notice is of Steward itself.',
   ),
-  text: required(words, 'The message. Hostile text, as everything that a model wrote.'),
+  text: required(text, 'The message. Hostile text, as everything that a model wrote.'),
   task_id: required(nullable(words), 'The task that it belongs to.'),
   at_ms: required(TIME_MS, 'When.'),
 });
@@ -73,7 +108,7 @@ const STEWARD_CONVERSATION = open({
   created_at_ms: required(TIME_MS, 'When it began.'),
 });
 
-const STEWARD_STATUS = open({
+export const STEWARD_STATUS = open({
   pid: required(count, 'The process.'),
   version: required(words, 'The version of Subluminal.'),
   started_at_ms: required(TIME_MS, 'When it started.'),
@@ -109,43 +144,48 @@ const STEWARD_STATUS = open({
   pending_changes: required(count, 'Staged changes and proposals that wait for a person.'),
 });
 
-const STEWARD_CONVERSATIONS = open({
+export const STEWARD_CONVERSATIONS = open({
   conversations: required(array(STEWARD_CONVERSATION, { itemsMax: LIST_MAX }), 'Newest first.'),
 });
 
-const STEWARD_TASKS = open({
+export const STEWARD_TASKS = open({
   tasks: required(array(STEWARD_TASK, { itemsMax: LIST_MAX }), 'Newest first.'),
 });
 
 /** A message to Steward. */
+const MESSAGE = {
+  thread: optional(name, 'Another conversation of the same person; without it, the usual one.'),
+  text: required(string({ lengthMax: TEXT_LENGTH_MAX }), 'The message; `/stop` ends the tasks.'),
+};
 const STEWARD_SEND = closed({
   channel: required(oneOf('terminal', 'web'), 'Where the person is.'),
   person: required(name, 'Who, by the name of the user of this machine.'),
-  thread: optional(name, 'Another conversation of the same person; without it, the usual one.'),
-  text: required(string({ lengthMax: TEXT_LENGTH_MAX }), 'The message; `/stop` ends the tasks.'),
+  ...MESSAGE,
 });
+/** What the page sends; its server knows who it is for. */
+export const PAGE_MESSAGE = closed(MESSAGE);
 
-const STEWARD_TAKEN = open({
+export const STEWARD_TAKEN = open({
   kind: required(oneOf('task', 'stopped'), 'What became of the message.'),
   conversation_id: required(words, 'The conversation.'),
   task_id: required(nullable(words), 'The task that it became.'),
 });
 
-const STEWARD_STOP = closed({
+export const STEWARD_STOP = closed({
   conversation_id: required(name, 'The conversation.'),
   task_id: optional(name, 'One task; without it, all of the conversation.'),
 });
 
-const STEWARD_STOPPED = open({ count: required(count, 'How many tasks were ended.') });
+export const STEWARD_STOPPED = open({ count: required(count, 'How many tasks were ended.') });
 
-const STEWARD_UPDATES_QUERY = closed({
+export const STEWARD_UPDATES_QUERY = closed({
   conversation_id: required(name, 'The conversation.'),
   after: required(count, 'Messages behind this number.'),
   version: optional(count, 'What the last answer gave: waits until something has changed.'),
   wait_ms: optional(integer({ min: 0, max: WAIT_MS_MAX }), 'How long at most; 0.'),
 });
 
-const STEWARD_UPDATES = open({
+export const STEWARD_UPDATES = open({
   version: required(count, 'For the next question.'),
   run_id: required(nullable(words), 'The run whose calls may wait for a person.'),
   messages: required(array(STEWARD_MESSAGE, { itemsMax: LIST_MAX }), 'In their order.'),
@@ -153,7 +193,7 @@ const STEWARD_UPDATES = open({
   is_idle: required(boolean(), 'Nothing is left to do in this conversation.'),
 });
 
-const STEWARD_TASKS_QUERY = closed({
+export const STEWARD_TASKS_QUERY = closed({
   limit: optional(integer({ min: 1, max: 200 }), 'How many; 50.'),
 });
 
@@ -165,6 +205,19 @@ export interface StewardInputs {
   readonly send: Infer<typeof STEWARD_SEND>;
   readonly stop: Infer<typeof STEWARD_STOP>;
   readonly updates: Infer<typeof STEWARD_UPDATES_QUERY>;
+  readonly memory: Infer<typeof MEMORY_QUERY>;
+  readonly 'memory/core': object;
+  readonly 'memory/core/set': Infer<typeof CORE_FACT_SET>;
+  readonly 'memory/review': object;
+  readonly 'memory/confirm': Infer<typeof MEMORY_NAMED>;
+  readonly 'memory/forget': Infer<typeof MEMORY_FORGET>;
+  readonly 'memory/decide': Infer<typeof MEMORY_REQUEST_DECIDED>;
+  readonly changes: object;
+  readonly 'changes/show': Infer<typeof CHANGE_NAMED>;
+  readonly 'changes/approve': Infer<typeof APPROVE_CHANGE>;
+  readonly 'changes/reject': Infer<typeof REJECT_CHANGE>;
+  readonly 'changes/modify': Infer<typeof CHANGE_EDIT>;
+  readonly 'changes/rollback': Infer<typeof ROLL_BACK_CHANGE>;
 }
 export type StewardMethod = keyof StewardInputs;
 
@@ -176,15 +229,29 @@ export interface StewardAnswers {
   readonly send: Infer<typeof STEWARD_TAKEN>;
   readonly stop: Infer<typeof STEWARD_STOPPED>;
   readonly updates: Infer<typeof STEWARD_UPDATES>;
+  readonly memory: Infer<typeof STEWARD_MEMORIES>;
+  readonly 'memory/core': Infer<typeof STEWARD_CORE_FACTS>;
+  readonly 'memory/core/set': Infer<typeof STEWARD_CORE_FACTS>;
+  readonly 'memory/review': Infer<typeof STEWARD_MEMORY_REVIEW>;
+  readonly 'memory/confirm': Infer<typeof STEWARD_DONE>;
+  readonly 'memory/forget': Infer<typeof STEWARD_FORGOTTEN>;
+  readonly 'memory/decide': Infer<typeof STEWARD_DONE>;
+  readonly changes: Infer<typeof STEWARD_CHANGES>;
+  readonly 'changes/show': Infer<typeof STEWARD_CHANGE_VIEW>;
+  readonly 'changes/approve': Infer<typeof STEWARD_CHANGE>;
+  readonly 'changes/reject': Infer<typeof STEWARD_CHANGE>;
+  readonly 'changes/modify': Infer<typeof STEWARD_CHANGE_VIEW>;
+  readonly 'changes/rollback': Infer<typeof STEWARD_CHANGE>;
 }
 
 interface ControlMethod<I, A> {
+  readonly takes: ObjectShape;
   readonly input: (value: unknown) => Parsed<I>;
   readonly answer: (value: unknown) => Parsed<A>;
 }
 
 function method<I, A>(takes: ObjectShape, gives: ObjectShape): ControlMethod<I, A> {
-  return { input: parserFor<I>(takes), answer: parserFor<A>(gives) };
+  return { takes, input: parserFor<I>(takes), answer: parserFor<A>(gives) };
 }
 
 /** Each is a POST to `/v1/NAME` with the JSON of its input, answered with that of its answer. */
@@ -197,4 +264,17 @@ export const STEWARD_CONTROL: {
   send: method(STEWARD_SEND, STEWARD_TAKEN),
   stop: method(STEWARD_STOP, STEWARD_STOPPED),
   updates: method(STEWARD_UPDATES_QUERY, STEWARD_UPDATES),
+  memory: method(MEMORY_QUERY, STEWARD_MEMORIES),
+  'memory/core': method(closed({}), STEWARD_CORE_FACTS),
+  'memory/core/set': method(CORE_FACT_SET, STEWARD_CORE_FACTS),
+  'memory/review': method(closed({}), STEWARD_MEMORY_REVIEW),
+  'memory/confirm': method(MEMORY_NAMED, STEWARD_DONE),
+  'memory/forget': method(MEMORY_FORGET, STEWARD_FORGOTTEN),
+  'memory/decide': method(MEMORY_REQUEST_DECIDED, STEWARD_DONE),
+  changes: method(closed({}), STEWARD_CHANGES),
+  'changes/show': method(CHANGE_NAMED, STEWARD_CHANGE_VIEW),
+  'changes/approve': method(APPROVE_CHANGE, STEWARD_CHANGE),
+  'changes/reject': method(REJECT_CHANGE, STEWARD_CHANGE),
+  'changes/modify': method(CHANGE_EDIT, STEWARD_CHANGE_VIEW),
+  'changes/rollback': method(ROLL_BACK_CHANGE, STEWARD_CHANGE),
 };

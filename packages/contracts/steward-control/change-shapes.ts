@@ -1,0 +1,98 @@
+// Changes that Steward proposes: to files, to its configuration, its skills, servers and tools. People decide.
+import {
+  array,
+  boolean,
+  closed,
+  integer,
+  nullable,
+  oneOf,
+  open,
+  optional,
+  required,
+  string,
+} from '../shape/shape.ts';
+
+const words = string({ lengthMin: 0 });
+const name = string({ lengthMax: 256 });
+const path = string({ lengthMax: 4_096 });
+const TIME_MS = integer({ min: 0 });
+const LIST_MAX = 1_000;
+const FILES_MAX = 100;
+/** Longer ones are shown as a diff alone. */
+const TEXT_LENGTH_MAX = 200_000;
+const text = string({ lengthMin: 0, lengthMax: TEXT_LENGTH_MAX });
+const DIFF_LENGTH_MAX = 1_000_000;
+
+export const STEWARD_CHANGE = open({
+  id: required(words, 'The change.'),
+  kind: required(oneOf('files', 'config', 'skill', 'server', 'tool'), 'What it would change.'),
+  state: required(
+    oneOf('open', 'committing', 'committed', 'rejected', 'rolled_back'),
+    '`open`: it waits for a person. `committing`: its files are being written.',
+  ),
+  why: required(words, "The agent's reason. Hostile text."),
+  run_id: required(words, 'The run that proposed it.'),
+  proposed_at_ms: required(TIME_MS, 'When.'),
+  is_modified: required(boolean(), 'Whether the user has edited the proposed text.'),
+  by: required(nullable(words), 'Who decided.'),
+  decided_at_ms: required(nullable(TIME_MS), 'When.'),
+  paths: required(array(path, { itemsMax: FILES_MAX }), 'The files.'),
+});
+
+export const STEWARD_CHANGES = open({
+  changes: required(array(STEWARD_CHANGE, { itemsMax: LIST_MAX }), 'The newest first.'),
+});
+
+export const STEWARD_CHANGE_VIEW = open({
+  change: required(STEWARD_CHANGE, 'The change.'),
+  sha256: required(words, 'Approving takes it: nothing else than what was seen is approved.'),
+  loosens: required(
+    array(words, { itemsMax: LIST_MAX }),
+    'What it would let pass that is stopped now.',
+  ),
+  files: required(
+    array(
+      open({
+        path: required(path, 'The file.'),
+        to: required(nullable(path), 'Of a rename: where it goes.'),
+        kind: required(oneOf('create', 'edit', 'delete', 'rename'), 'What would happen to it.'),
+        before: required(nullable(text), 'Null for a binary file, and for a long one.'),
+        after: required(nullable(text), 'The same once the change is made.'),
+        diff: required(
+          string({ lengthMin: 0, lengthMax: DIFF_LENGTH_MAX }),
+          'A unified diff, safe to print.',
+        ),
+      }),
+      { itemsMax: FILES_MAX },
+    ),
+    'What would happen to each file.',
+  ),
+});
+
+export const CHANGE_NAMED = closed({ id: required(name, 'The change.') });
+
+const WHO = {
+  person: required(name, 'Who decides, by the name of the user of this machine.'),
+  channel: required(oneOf('terminal', 'web'), 'Where they are.'),
+};
+const SEEN = {
+  id: required(name, 'The change.'),
+  sha256: required(string({ lengthMin: 64, lengthMax: 64 }), 'Of the change as it was seen.'),
+};
+const ROLLBACK = {
+  id: required(name, 'The change.'),
+  is_forced: optional(boolean(), 'Also over what somebody has changed since; files only.'),
+};
+
+/** What the page sends; its server knows who it is for. */
+export const CHANGE_SEEN = closed(SEEN);
+export const CHANGE_ROLLBACK = closed(ROLLBACK);
+export const CHANGE_EDIT = closed({
+  ...SEEN,
+  path: required(path, 'The file.'),
+  text: required(text, 'What stands there instead of the proposed text.'),
+});
+
+export const APPROVE_CHANGE = closed({ ...SEEN, ...WHO });
+export const REJECT_CHANGE = closed({ id: required(name, 'The change.'), ...WHO });
+export const ROLL_BACK_CHANGE = closed({ ...ROLLBACK, ...WHO });

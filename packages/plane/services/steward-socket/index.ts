@@ -1,0 +1,1 @@
+export { askSteward, controlSocket } from './ask-steward.ts';

@@ -1,0 +1,92 @@
+// What Steward proposes to change, and what people decide about it, over the socket: files, and what belongs to its
+// configuration.
+import { type Failure, isFailure, type StewardAnswers } from '@subluminal/contracts';
+import type { ControlHandlers } from '../control/index.ts';
+import type { ProposalDesk } from '../proposals/index.ts';
+import type { ChangeDesk, ChangeSet, ChangeView } from '../staging/index.ts';
+
+type ChangeMethod = Extract<keyof ControlHandlers, `changes${string}`>;
+type ToldChange = StewardAnswers['changes/approve'];
+type ToldView = StewardAnswers['changes/show'];
+
+export interface ChangeDesks {
+  readonly files: ChangeDesk;
+  readonly proposals: ProposalDesk;
+}
+
+const CHANGES_SHOWN = 500;
+
+export function changeHandlers(desks: ChangeDesks): Pick<ControlHandlers, ChangeMethod> {
+  const { files, proposals } = desks;
+  const isProposal = (id: string) => proposals.list().some((set) => set.id === id);
+  const told = (set: ChangeSet | Failure): ToldChange | Failure =>
+    isFailure(set) ? set : changeAnswer(set, isProposal(set.id) ? proposals.kindOf(set) : 'files');
+  const show = async (id: string): Promise<ToldView | Failure> => {
+    if (!isProposal(id)) {
+      const view = await files.show(id);
+      return isFailure(view) ? view : viewAnswer(view, changeAnswer(view.set, 'files'), []);
+    }
+    const view = await proposals.show(id);
+    return isFailure(view)
+      ? view
+      : viewAnswer(view, changeAnswer(view.set, view.kind), view.loosens);
+  };
+  return {
+    changes: async () => {
+      const staged = files.list().map((set) => changeAnswer(set, 'files'));
+      const proposed = proposals.list().map((set) => changeAnswer(set, proposals.kindOf(set)));
+      const changes = [...staged, ...proposed].toSorted(
+        (left, right) => right.proposed_at_ms - left.proposed_at_ms,
+      );
+      return { changes: changes.slice(0, CHANGES_SHOWN) };
+    },
+    'changes/show': ({ id }) => show(id),
+    'changes/approve': async ({ id, sha256, person: by, channel }) => {
+      const seen = { id, sha256, by, channel };
+      return told(await (isProposal(id) ? proposals.merge(seen) : files.approve(seen)));
+    },
+    'changes/reject': async ({ id, person: by, channel }) => {
+      const decision = { id, by, channel };
+      return told(await (isProposal(id) ? proposals : files).reject(decision));
+    },
+    'changes/modify': async ({ id, sha256, path, text }) => {
+      const edit = { path, text };
+      const edited = await (isProposal(id) ? proposals : files).modify({ id, sha256 }, edit);
+      return isFailure(edited) ? edited : show(id);
+    },
+    'changes/rollback': async ({ id, is_forced: isForced = false, person: by, channel }) => {
+      const decision = { id, by, channel };
+      return told(
+        await (isProposal(id)
+          ? proposals.rollback(decision)
+          : files.rollback(decision, { isForced })),
+      );
+    },
+  };
+}
+
+function changeAnswer(set: ChangeSet, kind: ToldChange['kind']): ToldChange {
+  const { id, state, why, run_id, proposed_at_ms } = set;
+  return {
+    ...{ id, kind, state, why, run_id, proposed_at_ms },
+    is_modified: set.is_modified !== undefined,
+    by: set.by ?? null,
+    decided_at_ms: set.decided_at_ms ?? null,
+    paths: set.files.map(({ path }) => path),
+  };
+}
+
+function viewAnswer(
+  { sha256, files }: ChangeView,
+  change: ToldChange,
+  loosens: readonly string[],
+): ToldView {
+  return {
+    ...{ change, sha256, loosens },
+    files: files.map(({ path, to = null, kind, texts, diff }) => ({
+      ...{ path, to, kind, diff },
+      before: texts?.before ?? null,
+      after: texts?.after ?? null,
+    })),
+  };
+}
