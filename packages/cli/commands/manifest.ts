@@ -2,7 +2,12 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Failure, isFailure } from '@subluminal/contracts';
-import { compileManifest, type Manifest, proposeManifest } from '@subluminal/core/surface';
+import {
+  compileManifest,
+  type Manifest,
+  proposeManifest,
+  toolRows,
+} from '@subluminal/core/surface';
 import { ensurePrivateFolder } from '@subluminal/plane/config';
 import { sha256 } from '@subluminal/plane/crypto';
 import type { ServerListing } from '@subluminal/plane/probe';
@@ -31,7 +36,7 @@ import { createNewFile, occupied, replaceFile } from '../input/write-file.ts';
 import { renderProblem } from '../policy/render-problem.ts';
 import { type CheckedFile, checkFile } from '../surface/check-manifest.ts';
 import { commandBehind, probeLive } from '../surface/probe-live.ts';
-import { countWords, otherLines, toolLines, toolRows } from '../surface/render-manifest.ts';
+import { countWords, otherLines, toolLines } from '../surface/render-manifest.ts';
 import { type SurfaceHome, surfaceHome } from '../surface/surface-home.ts';
 import type { Colors, Io } from '../terminal/io.ts';
 import { reportFailure, warn } from '../terminal/report-failure.ts';

@@ -1,10 +1,8 @@
 // Renders manifests in words.
-import type { Manifest, Tier } from '@subluminal/core/surface';
+import { type Manifest, type Tier, toolRows } from '@subluminal/core/surface';
 import type { Colors } from '../terminal/io.ts';
 import { displayWidth, durationText, harmless, plural, shortened } from '../terminal/text.ts';
 
-/** From the most to the least permissive tier. */
-const TIERS: readonly Tier[] = ['auto_execute', 'log_and_execute', 'human_approval', 'forbidden'];
 const WORDS: { readonly [T in Tier]: string } = {
   auto_execute: 'runs',
   log_and_execute: 'runs, logged',
@@ -12,46 +10,6 @@ const WORDS: { readonly [T in Tier]: string } = {
   forbidden: 'forbidden',
 };
 const NAME_LENGTH_MAX = 80;
-
-/** Every name or glob of the manifest, with its strictest tier and its limits, like `30/minute`. */
-export function toolRows(manifest: Manifest) {
-  const { document, exact, globs, tiers } = manifest;
-  const entries = new Map((document.allowed_tools ?? []).map((entry) => [entry.name, entry]));
-  const tierOf = (name: string, own: Tier | undefined): Tier => {
-    const said = TIERS.filter(
-      (tier) => tier === own || tiers[tier].actions.some((test) => test(name)),
-    );
-    return said.at(-1) ?? 'auto_execute';
-  };
-  const rows = [
-    ...[...exact].map(([name, { name: written, tier }]) => ({ written, tier: tierOf(name, tier) })),
-    ...globs.map(({ name, tier }) => ({ written: name, tier: tierOf(name, tier) })),
-  ];
-  const known = new Set(rows.map(({ written }) => written));
-  const others = TIERS.flatMap((tier) =>
-    (document.tiers?.[tier]?.actions ?? []).filter((name) => !known.has(name)),
-  );
-  const all = [
-    ...rows,
-    ...[...new Set(others)].map((written) => ({ written, tier: tierOf(written, undefined) })),
-  ];
-  return all
-    .map(({ written, tier }) => ({ name: written, tier, limits: limitsOf(entries.get(written)) }))
-    .toSorted((a, b) => TIERS.indexOf(a.tier) - TIERS.indexOf(b.tier));
-}
-
-type Entry = NonNullable<Manifest['document']['allowed_tools']>[number];
-
-function limitsOf(entry: Entry | undefined): string {
-  if (entry === undefined || entry.allowed === false) return '';
-  const { rate_limit, cooldown, hours, max_answer_bytes } = entry;
-  return [
-    ...(rate_limit === undefined ? [] : [`at most ${rate_limit}`]),
-    ...(cooldown === undefined ? [] : [`${cooldown} apart`]),
-    ...(hours === undefined ? [] : [`${hours.from} to ${hours.to}`]),
-    ...(max_answer_bytes === undefined ? [] : [`answers up to ${max_answer_bytes} bytes`]),
-  ].join(', ');
-}
 
 /** A line for each tool. */
 export function toolLines(manifest: Manifest, colors: Colors): readonly string[] {

@@ -17,6 +17,8 @@ export { answerLimit, toolRule } from './manifest/lookup.ts';
 export type { SurfaceReason } from './manifest/reasons.ts';
 export { SURFACE_REASONS } from './manifest/reasons.ts';
 export type { ManifestDocument, Tier } from './manifest/shape.ts';
+export type { ToolRow } from './manifest/tool-rows.ts';
+export { toolRows } from './manifest/tool-rows.ts';
 export type { BreakerSettings, Confirmation, Manifest } from './manifest/types.ts';
 export { isReading } from './names/tool-verbs.ts';
 export type {
