@@ -224,6 +224,7 @@ const ERRORS = {
   SUB_STEWARD_START: 'Steward does not start.',
   SUB_STEWARD_AWAY: 'Steward does not run.',
   SUB_STEWARD_REQUEST: 'Steward cannot take the request.',
+  SUB_STEWARD_EXPANSION: 'A skill, a server or a tool cannot be proposed.',
   // The command line.
   SUB_USAGE: 'The command was called wrongly.',
   SUB_FILE_READ: 'A file cannot be read.',
@@ -315,6 +316,7 @@ const FIXES: { readonly [C in SubCode]?: string } = {
   SUB_STEWARD_START: 'Run `sub steward start --foreground` to see more.',
   SUB_STEWARD_AWAY: 'Run `sub steward start`.',
   SUB_STEWARD_REQUEST: 'Correct what the message names.',
+  SUB_STEWARD_EXPANSION: 'Correct what the message names, or choose another one.',
   SUB_INTERNAL: 'Report it with the message and the version.',
 };
 

@@ -204,6 +204,10 @@ export const INTEGRATIONS_FILE = closed({
     'Webhooks of channels.',
   ),
   servers: defaulted(record(SERVER), {}, 'MCP servers, by name.'),
+  registry: optional(
+    url,
+    'Where it looks for MCP servers: the address of a registry in the official format, or a JSON file.',
+  ),
 });
 
 export type IntegrationsFile = Infer<typeof INTEGRATIONS_FILE>;

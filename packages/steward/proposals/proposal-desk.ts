@@ -12,6 +12,7 @@ import {
   readStewardConfig,
   repositoryProblem,
 } from '../config/index.ts';
+import { proposalNotes } from '../expansion/index.ts';
 import {
   type ChangeDecision,
   ChangeDesk,
@@ -33,6 +34,8 @@ export interface ProposalView extends ChangeView {
   readonly kind: ProposalKind;
   /** What it would let pass that is stopped now. */
   readonly loosens: readonly string[];
+  /** What it is about: what a skill holds, what a server or a tool may do. */
+  readonly notes: readonly string[];
 }
 
 const SUBJECT_LENGTH_MAX = 100;
@@ -66,15 +69,18 @@ export class ProposalDesk {
     const view = await this.#desk.show(id);
     if (isFailure(view)) return view;
     const { folder } = this.#options;
+    const changed = this.#changed(view.set);
     const [before, after] = await Promise.all([
       readStewardConfig(folder),
-      readStewardConfig(folder, this.#changed(view.set)),
+      readStewardConfig(folder, changed),
     ]);
     const isReadable = before.kind === 'config' && after.kind === 'config';
+    const configs = isReadable ? { before, after } : { before: undefined, after: undefined };
     return {
       ...view,
       kind: this.kindOf(view.set),
       loosens: isReadable ? looseningWords(before, after) : [],
+      notes: await proposalNotes({ changed, ...configs }),
     };
   }
 
