@@ -32,9 +32,9 @@ export async function proposalNotes(proposed: ProposedConfig): Promise<readonly 
     ([path, bytes]) => [path, bytes === undefined ? undefined : (decodeUtf8(bytes) ?? '')] as const,
   );
   const manifests = await Promise.all(
-    texts.map(([path, text]) =>
-      path.startsWith(`${MANIFESTS}/`) ? manifestLines(path, text) : [],
-    ),
+    texts
+      .filter(([path]) => path.startsWith(`${MANIFESTS}/`))
+      .map(([path, text]) => manifestLines(path, text)),
   );
   const lines = [
     ...skillLines(texts),

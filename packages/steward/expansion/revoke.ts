@@ -63,7 +63,7 @@ function serverFiles(name: string, { folder, servers }: StewardConfig): readonly
   );
   const permissions = edited(folder, 'permissions.yaml', (document) => {
     for (const tier of TIERS) {
-      const list = document.getIn(['tiers', tier, 'actions']);
+      const list: unknown = document.getIn(['tiers', tier, 'actions']);
       if (!isSeq(list)) continue;
       list.items = list.items.filter((item) => !String(item).startsWith(`${name}.`));
     }

@@ -128,7 +128,7 @@ function withReads({ folder, permissions }: StewardConfig, reads: readonly strin
   const path = 'permissions.yaml';
   const document = documentIn(folder, path);
   if (isFailure(document)) return document;
-  const list = document.getIn(READS);
+  const list: unknown = document.getIn(READS);
   if (isSeq(list)) for (const action of fresh) list.add(document.createNode(action));
   else document.setIn(READS, document.createNode(fresh));
   return [{ path, text: document.toString({ lineWidth: 0 }) }];

@@ -106,19 +106,21 @@ function commandFindings(path: string, command: string): readonly SkillFinding[]
   const outline = outlineCommand(command);
   const { programs, reads, trees, writes, removes, hosts, opaque } = outline;
   const touched = [...reads, ...trees, ...writes].filter((one) => PRIVATE_PATH.test(one));
+  const dangers = [
+    ...[...new Set(opaque.map(({ why }) => OPAQUE[why]))].map((words) => words && `${words}.`),
+    listed('touches private files', touched),
+    listed('removes', removes),
+    listed('talks to', hosts),
+  ];
+  const uses = listed(
+    'uses',
+    programs.map(({ name }) => name),
+  );
   return [
-    ...[...new Set(opaque.map(({ why }) => OPAQUE[why]))].flatMap((words) =>
-      words === undefined ? [] : [danger(`${path}: a command ${words}.`)],
+    ...dangers.flatMap((words) =>
+      words === undefined ? [] : [danger(`${path}: a command ${words}`)],
     ),
-    ...listed(path, 'a command touches private files', touched, danger),
-    ...listed(path, 'a command removes', removes, danger),
-    ...listed(path, 'a command talks to', hosts, danger),
-    ...listed(
-      path,
-      'commands use',
-      programs.map(({ name }) => name),
-      note,
-    ),
+    ...(uses === undefined ? [] : [note(`${path}: a command ${uses}`)]),
   ];
 }
 
@@ -133,14 +135,10 @@ function isProgram(path: string): boolean {
   return !TEXTS.has(ending) && !SCRIPTS.has(ending);
 }
 
-function listed(
-  path: string,
-  what: string,
-  names: readonly string[],
-  level: (words: string) => SkillFinding,
-): readonly SkillFinding[] {
+/** Each name once, behind what is said of them; undefined for none. */
+function listed(what: string, names: readonly string[]): string | undefined {
   const once = [...new Set(names)].slice(0, NAMES_MAX);
-  return once.length === 0 ? [] : [level(`${path}: ${what}: ${once.join(', ')}.`)];
+  return once.length === 0 ? undefined : `${what}: ${once.join(', ')}.`;
 }
 
 function danger(words: string): SkillFinding {
