@@ -8,9 +8,9 @@ export { EXPANSION_KINDS, planRevocation } from './revoke.ts';
 export type { LookAtServer } from './servers/look-at-server.ts';
 export { serverLooker } from './servers/look-at-server.ts';
 export { planServer } from './servers/plan-server.ts';
-export type { Registry } from './servers/registry.ts';
-export { openRegistry } from './servers/registry.ts';
 export type { RegistryServer } from './servers/registry-server.ts';
+export type { Registry } from './servers/server-registry.ts';
+export { openRegistry } from './servers/server-registry.ts';
 export { readForeignSkill } from './skills/foreign-skill.ts';
 export { skillFindings } from './skills/scan-skill.ts';
 export {

@@ -13,7 +13,7 @@ import { manifestFileName } from '@subluminal/plane/surface';
 import { isSeq, parseDocument } from 'yaml';
 import { FILE_BYTES_MAX, MANIFESTS, type StewardConfig } from '../../config/index.ts';
 import type { LookAtServer } from './look-at-server.ts';
-import type { ServerStart } from './registry-server.ts';
+import type { ListedStart } from './registry-server.ts';
 
 export interface ServerPlan {
   readonly kind: 'plan';
@@ -26,7 +26,7 @@ export interface WantedServer {
   /** In integrations.yaml. */
   readonly name: string;
   /** Undefined for a server that is there already. */
-  readonly start: ServerStart | undefined;
+  readonly start: ListedStart | undefined;
 }
 
 export interface PlanParts {
@@ -66,7 +66,7 @@ export async function planServer(
 /** Its command, and a manifest that allows nothing. */
 function programPlan(
   name: string,
-  start: Extract<ServerStart, { kind: 'program' }>,
+  start: Extract<ListedStart, { kind: 'program' }>,
   config: StewardConfig,
 ): ServerPlan | Failure {
   const { command, env } = start;
@@ -108,7 +108,7 @@ function manifestPath(server: string): string {
   return `${MANIFESTS}/${manifestFileName(server)}`;
 }
 
-function needsText({ needs }: ServerStart): string {
+function needsText({ needs }: ListedStart): string {
   if (needs.length === 0) return '';
   return `The user must give it ${needs.join(', ')}: secrets with \`sub secrets bind\`, other values in integrations.yaml.`;
 }

@@ -8,11 +8,11 @@ export interface RegistryServer {
   readonly description: string;
   readonly version: string;
   readonly isDeprecated: boolean;
-  readonly start: ServerStart | undefined;
+  readonly start: ListedStart | undefined;
 }
 
 /** As integrations.yaml writes it. */
-export type ServerStart = (
+export type ListedStart = (
   | { readonly kind: 'remote'; readonly url: string; readonly transport: 'http' | 'sse' }
   | {
       readonly kind: 'program';
@@ -76,7 +76,7 @@ export function readRegistryServer(entry: unknown): RegistryServer | undefined {
   };
 }
 
-function remoteStart(remote: Raw): ServerStart | undefined {
+function remoteStart(remote: Raw): ListedStart | undefined {
   const { type, url } = remote;
   if (type !== 'streamable-http' && type !== 'sse') return undefined;
   if (typeof url !== 'string' || /[{}]/.test(url) || !URL.canParse(url)) return undefined;
@@ -88,7 +88,7 @@ function remoteStart(remote: Raw): ServerStart | undefined {
   return { kind: 'remote', url, transport: type === 'sse' ? 'sse' : 'http', needs };
 }
 
-function programStart(wanted: Raw): ServerStart | undefined {
+function programStart(wanted: Raw): ListedStart | undefined {
   const { registryType, identifier, version, transport, runtimeArguments } = wanted;
   const isStdio = isObject(transport) && transport['type'] === 'stdio';
   const runner = typeof registryType === 'string' && Object.hasOwn(RUNNERS, registryType);

@@ -38,7 +38,7 @@ export function readForeignSkill(place: string): ForeignSkill | Failure {
   };
 }
 
-interface Place {
+interface SkillFolder {
   readonly folder: string;
   /** The path from the skill, with `/` at its end unless it is empty. */
   readonly below: string;
@@ -46,7 +46,10 @@ interface Place {
 }
 
 /** Why it cannot be taken. Nothing is left out silently: what was not looked at must not come along. */
-function collect({ folder, below, depth }: Place, files: Map<string, string>): string | undefined {
+function collect(
+  { folder, below, depth }: SkillFolder,
+  files: Map<string, string>,
+): string | undefined {
   const listed = entriesOf(folder);
   if (typeof listed === 'string') return listed;
   for (const entry of listed) {
