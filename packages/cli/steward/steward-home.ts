@@ -9,6 +9,7 @@ import { askSteward, controlSocket } from '@subluminal/steward/control';
 import { secretPlaces } from '../gateway/config-home.ts';
 import { orThrow } from '../input/command.ts';
 import { loadOwnConfig } from '../input/own-config.ts';
+import { packageFile } from '../input/package-file.ts';
 import manifest from '../package.json' with { type: 'json' };
 
 export interface StewardHome {
@@ -44,8 +45,11 @@ export async function ownSteward(
   const { env } = process;
   if (config['events.sink'].kind === 'ledger') startLedgerd({ env, paths, config });
   const places = await secretPlaces();
-  const { version } = manifest;
-  return orThrow(await startSteward({ loaded, env, places, configFolder, version, log }));
+  const sandboxWorker = orThrow(
+    packageFile('packages', 'cli', 'dist', 'sandbox', 'sandbox-worker.mjs'),
+  );
+  const started = { loaded, env, places, configFolder, sandboxWorker, log };
+  return orThrow(await startSteward({ ...started, version: manifest.version }));
 }
 
 export async function startBehind(place: StewardHome) {

@@ -1,9 +1,11 @@
 // The servers that live in this process, for one conversation: the loop cannot tell them from others.
-import type { Failure, GuardrailsFile, IntegrationsFile } from '@subluminal/contracts';
+import type { Failure } from '@subluminal/contracts';
 import type { OwnServer } from '@subluminal/plane/agent-run';
+import type { StewardConfig } from '../config/index.ts';
 import type { Conversation, Journal } from '../journal/index.ts';
 import type { AgentMemory } from '../memory/index.ts';
 import type { ConfigProposals } from '../proposals/index.ts';
+import { readInstalledTools, type SandboxPorts, sandboxServer } from '../sandbox/index.ts';
 import type { Staging } from '../staging/index.ts';
 import { calendarServer } from '../tools/calendar/index.ts';
 import { configServer } from '../tools/config/index.ts';
@@ -11,62 +13,91 @@ import { contactsServer } from '../tools/contacts/index.ts';
 import { emailServer } from '../tools/email/index.ts';
 import { filesServer } from '../tools/files/index.ts';
 import { memoryServer } from '../tools/memory/index.ts';
+import { remindersServer } from '../tools/reminders/index.ts';
 import { shellServer } from '../tools/shell/index.ts';
+import { webServer } from '../tools/web/index.ts';
 
 export interface OwnServerParts {
-  readonly integrations: IntegrationsFile;
-  readonly guardrails: () => GuardrailsFile;
+  readonly config: () => StewardConfig;
   readonly env: { readonly [name: string]: string | undefined };
   readonly secret: (ref: string) => Promise<string | Failure>;
   readonly staging: Staging;
   readonly proposals: ConfigProposals;
   readonly memory: AgentMemory;
   readonly journal: Journal;
+  readonly sandbox: SandboxPorts;
   readonly nowMs: () => number;
+  readonly log: (line: string) => void;
 }
 
-/** `runId` is known once the run is open, and asked for by then. */
-export function ownServers(
-  parts: OwnServerParts,
-  conversation: Conversation,
-  runId: () => string,
-): readonly OwnServer[] {
-  const { integrations, guardrails, env, secret, staging, proposals, memory, nowMs } = parts;
-  const { email, calendar } = integrations;
-  const { roots } = staging;
+/** Whose servers they are. `runId` is known once the run is open, and asked for by then. */
+export interface ServersFor {
+  readonly conversation: Conversation;
+  readonly runId: () => string;
+}
+
+/** All of a new run. */
+export function ownServers(parts: OwnServerParts, of: ServersFor): readonly OwnServer[] {
+  const { config, env, staging, proposals, memory, journal, nowMs } = parts;
+  const { conversation, runId } = of;
+  const conversationId = conversation.id;
   return [
     filesServer({ staging, runId }),
-    shellServer({ roots, env }),
-    contactsServer({ contacts: () => guardrails().egress.contacts }),
-    configServer({ proposals, runId }),
+    shellServer({ roots: staging.roots, env }),
+    contactsServer({ contacts: () => config().guardrails.egress.contacts }),
     memoryServer({
       memory,
-      conversation: conversation.id,
-      readFromOutside: () => lastOutside(parts.journal, conversation.id),
+      conversation: conversationId,
+      readFromOutside: () => lastOutside(journal, conversationId),
     }),
-    ...(email === undefined
-      ? []
-      : [emailServer({ account: email, password: () => secret(email.password_ref) })]),
-    ...(calendar === undefined
-      ? []
-      : [
-          calendarServer({
-            ...{ account: calendar, env, nowMs },
-            password: () => secret(calendar.password_ref),
-          }),
-        ]),
+    remindersServer({ store: journal, conversationId, now: () => new Date(nowMs()) }),
+    configServer({ proposals, runId }),
+    ...configuredServers(parts),
+    ...installedTools(parts),
   ];
 }
 
-/** Servers that only give back what the user and Steward have put there. */
-const INSIDE: ReadonlySet<string> = new Set(['memory', 'reminders', 'contacts', '']);
+/** Those that follow from the configuration; their settings are what they are made with. */
+export function configuredServers(parts: OwnServerParts): readonly OwnServer[] {
+  const { config, env, secret, nowMs } = parts;
+  const { integrations, guardrails } = config();
+  const { email, calendar, web } = integrations;
+  const { search: settings } = web;
+  const keyOf = async (ref: string | undefined) => (ref === undefined ? ref : secret(ref));
+  const search = settings && { settings, key: () => keyOf(settings.key_ref) };
+  const servers = [
+    webServer({ hosts: guardrails.egress.hosts, env, ...(search && { search }) }),
+    email && emailServer({ account: email, password: () => secret(email.password_ref) }),
+    calendar &&
+      calendarServer({
+        ...{ account: calendar, env, nowMs },
+        password: () => secret(calendar.password_ref),
+      }),
+  ];
+  return servers.filter((one) => one !== undefined);
+}
 
-/** What the present task has read last from outside. */
+/** The tools of the configuration folder as one server; none where there are none. */
+export function installedTools({ config, sandbox, log }: OwnServerParts): readonly OwnServer[] {
+  const { tools, problems } = readInstalledTools(config().toolsFolder);
+  for (const problem of problems) log(problem);
+  return tools.length === 0 ? [] : [sandboxServer({ tools, ports: sandbox })];
+}
+
+/** Servers that only give back what the user and Steward have put there. */
+const INSIDE: ReadonlySet<string> = new Set(['memory', 'reminders', 'contacts', 'config', '']);
+const OUTSIDE_MARK = '[EXTERNAL_CONTENT';
+/** What the model may still see of: more than this many tasks are not in its context. */
+const TASKS_LOOKED_AT = 20;
+
+/** What this conversation has read last from outside. */
 function lastOutside(journal: Journal, conversationId: string) {
-  const [task] = journal.lastTasksOf(conversationId, 1);
-  if (task === undefined) return undefined;
   const read = journal
-    .steps(task.id)
-    .findLast(({ server, state }) => state === 'done' && !INSIDE.has(server));
+    .lastTasksOf(conversationId, TASKS_LOOKED_AT)
+    .flatMap(({ id }) => journal.steps(id))
+    .findLast(
+      ({ server, state, result }) =>
+        state === 'done' && (!INSIDE.has(server) || (result ?? '').includes(OUTSIDE_MARK)),
+    );
   return read && { server: read.server, tool: read.tool };
 }

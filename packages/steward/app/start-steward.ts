@@ -1,47 +1,23 @@
-// Steward as one process: opens its parts, wires them, and closes them in turn.
+// Steward as one process: wires its parts and starts what works by itself.
 import { join } from 'node:path';
 import { type Failure, type GuardrailsFile, isFailure, tableFailure } from '@subluminal/contracts';
-import { compileBundle } from '@subluminal/core/policy';
 import { createRedactor } from '@subluminal/core/scan';
-import { resolveSecretRef, type SecretPlaces } from '@subluminal/gateway/config';
-import type { AgentRun } from '@subluminal/plane/agent-run';
-import { type Desk, openDesk } from '@subluminal/plane/approvals';
-import { type AgentRuns, startAgentRuns } from '@subluminal/plane/apps/agent-run';
-import type { LoadResult } from '@subluminal/plane/config';
-import { sha256 } from '@subluminal/plane/crypto';
-import { ensurePrivateFolder, errorText, takeLockBlocking, thisSystem } from '@subluminal/plane/os';
+import { errorText } from '@subluminal/plane/os';
 import { uuidv7 } from 'uuidv7';
-import {
-  followStewardConfig,
-  type LiveStewardConfig,
-  type StewardConfig,
-} from '../config/index.ts';
 import { controlSocket, serveControl } from '../control/index.ts';
 import { replyFor } from '../egress/index.ts';
 import { openGuardian } from '../guardian/index.ts';
-import { type Conversation, type Journal, openJournal } from '../journal/index.ts';
-import { Conversations, channelOf, type LoopLimits, stepJudge } from '../loop/index.ts';
-import { type Memory, openMemory } from '../memory/index.ts';
-import { openModels, type StewardModels } from '../models/index.ts';
-import { compilePermissions } from '../permissions/index.ts';
-import { type ChangeRecord, fileRoots } from '../staging/index.ts';
+import { Conversations, type LoopLimits, stepJudge } from '../loop/index.ts';
 import { accountedModels } from './accounted-models.ts';
 import { startBackgroundWork } from './background-work.ts';
 import { type RunningChannels, startChannels } from './channel-replies.ts';
 import { controlHandlers } from './control-handlers.ts';
 import { ReplyDelivery } from './deliver-replies.ts';
 import { knowledge } from './knowledge.ts';
-import { type OpenChanges, openChanges } from './open-changes.ts';
-import { ownServers } from './own-servers.ts';
+import { OpenParts, openParts, type Parts, type StewardOptions } from './open-parts.ts';
+import { openRun, useConfig } from './open-run.ts';
 
-export interface StewardOptions {
-  readonly loaded: Extract<LoadResult, { readonly ok: true }>;
-  readonly env: { readonly [name: string]: string | undefined };
-  readonly places: SecretPlaces;
-  readonly configFolder: string;
-  readonly version: string;
-  readonly log: (line: string) => void;
-}
+export type { StewardOptions } from './open-parts.ts';
 
 export interface RunningSteward {
   readonly kind: 'steward';
@@ -51,24 +27,6 @@ export interface RunningSteward {
 
 const MICROS = 1_000_000;
 const MINUTE_MS = 60_000;
-
-/** Closes what was opened, the last first, whatever fails. */
-class OpenParts {
-  readonly #closers: (() => unknown)[] = [];
-
-  add<T>(part: T, close: (part: T) => unknown): T {
-    this.#closers.push(() => close(part));
-    return part;
-  }
-
-  async close(): Promise<void> {
-    for (const close of this.#closers.splice(0).toReversed()) {
-      await Promise.resolve()
-        .then(close)
-        .catch(() => undefined);
-    }
-  }
-}
 
 export async function startSteward(options: StewardOptions): Promise<RunningSteward | Failure> {
   const opened = new OpenParts();
@@ -85,24 +43,13 @@ export async function startSteward(options: StewardOptions): Promise<RunningStew
   }
 }
 
-interface Parts extends StewardOptions {
-  readonly live: LiveStewardConfig;
-  readonly journal: Journal;
-  readonly memory: Memory;
-  readonly models: StewardModels;
-  readonly runs: AgentRuns;
-  readonly changes: OpenChanges;
-  readonly approvals: Desk;
-  readonly opened: OpenParts;
-}
-
 /** The socket that it answers on. */
 async function open(options: StewardOptions, opened: OpenParts): Promise<string | Failure> {
-  const parts = await openParts(options, opened);
+  let follow: () => void = () => undefined;
+  const parts = await openParts(options, opened, () => follow());
   if (isFailure(parts)) return parts;
   const { journal, memory, changes, live, log, loaded } = parts;
   const conversations = opened.add(wiredConversations(parts), (one) => one.close());
-  const change = { conversations, parts };
   const channels = await openedChannels(parts, conversations);
   if (isFailure(channels)) return channels;
   const delivery = new ReplyDelivery({ journal, reply: channels.reply, log });
@@ -129,75 +76,14 @@ async function open(options: StewardOptions, opened: OpenParts): Promise<string 
   const heartbeat = () => live.current().guardrails.heartbeat;
   const work = { journal, conversations, heartbeat, nowMs: Date.now, log };
   opened.add(startBackgroundWork(work), (one) => one.stop());
-  onConfigChange.set(live, () => void usePolicies(change));
+  let config = live.current();
+  follow = () => {
+    const before = config;
+    config = live.current();
+    void useConfig(parts, conversations, before);
+  };
   conversations.resume();
   return socket;
-}
-
-/** What to do when the folder has changed, once everything is there. */
-const onConfigChange = new WeakMap<LiveStewardConfig, () => void>();
-
-async function openParts(options: StewardOptions, opened: OpenParts): Promise<Parts | Failure> {
-  const { loaded, env, places, configFolder, log } = options;
-  const { paths } = loaded;
-  const state = join(paths.home, 'steward');
-  for (const folder of [paths.home, paths.run, paths.spool, state]) {
-    const unsafe = ensurePrivateFolder(folder);
-    if (unsafe !== undefined) return unsafe;
-  }
-  const lock = takeLockBlocking({ folder: paths.run, name: 'steward' });
-  if (lock.kind === 'held') {
-    return tableFailure('SUB_STEWARD_START', `It runs already (pid ${lock.pid}).`);
-  }
-  opened.add(lock, (one) => one.release());
-  const live = await openConfig(configFolder, log);
-  if (isFailure(live)) return live;
-  opened.add(live, (one) => one.stop());
-  const journal = await openJournal(join(state, 'journal.db'), Date.now);
-  if (isFailure(journal)) return journal;
-  opened.add(journal, (one) => one.close());
-  const memory = opened.add(await openMemory({ home: paths.home }), (one) => one.close());
-  // Outside of the home, which no agent may touch.
-  const workspace = join(places.userHome, 'Steward');
-  const unsafe = ensurePrivateFolder(workspace);
-  if (unsafe !== undefined) return unsafe;
-  const runs = await startAgentRuns({ loaded, env, cwd: workspace, agentId: 'steward', warn: log });
-  if (isFailure(runs)) return runs;
-  opened.add(runs, (one) => one.close());
-  const { config, prices } = loaded;
-  const chains = () => live.current().integrations.models;
-  const settings = { config, paths, prices, hasChannel: true, tell: log };
-  const asked = openModels({ ...settings, chains, secrets: places });
-  const models = opened.add(asked, (one) => one.close());
-  const approvals = openDesk({ home: paths.home, ports: approvalPorts(log) });
-  if (isFailure(approvals)) return approvals;
-  const { folder, integrations } = live.current();
-  const folders = [workspace, ...integrations.files.folders] as const;
-  const roots = fileRoots({ folders, closed: [paths.home, folder] });
-  const record = ({ runId, change }: ChangeRecord) => runs.recordChange(runId, change);
-  const changes = await openChanges({ state, configFolder: folder, roots, record, log });
-  return { ...options, live, journal, memory, models, runs, changes, approvals, opened };
-}
-
-function approvalPorts(warn: (line: string) => void) {
-  return { nowMs: () => Date.now(), uuid: () => thisSystem().uuidByTime(), warn };
-}
-
-async function openConfig(
-  folder: string,
-  log: (line: string) => void,
-): Promise<LiveStewardConfig | Failure> {
-  const live = await followStewardConfig({
-    folder,
-    changed: () => {
-      if (live.kind === 'live') onConfigChange.get(live)?.();
-    },
-    rejected: (problems) => log(`The configuration is broken: ${problems[0]?.message ?? ''}`),
-  });
-  if (live.kind === 'live') return live;
-  const [first] = live.problems;
-  const detail = first === undefined ? folder : `${first.file ?? folder}: ${first.message}`;
-  return tableFailure('SUB_STEWARD_START', `${detail} (\`sub steward init\` writes a first one)`);
 }
 
 function wiredConversations(parts: Parts): Conversations {
@@ -239,64 +125,17 @@ function limitsOf({ task, day, heartbeat, circuit_breaker }: GuardrailsFile): Lo
   };
 }
 
-function policyFor({ permissions, guardrails }: StewardConfig, { channel }: Conversation) {
-  const { bundle } = compilePermissions(permissions, { channel: channelOf(channel), guardrails });
-  return compileBundle(bundle, { sha256 });
-}
-
-async function openRun(parts: Parts, conversation: Conversation): Promise<AgentRun> {
-  const { live, runs, models, env, places, changes, memory, journal } = parts;
-  const config = live.current();
-  const policy = await policyFor(config, conversation);
-  const secret = (ref: string) => resolveSecretRef(ref, places);
-  const { integrations } = config;
-  const guardrails = () => live.current().guardrails;
-  const settings = { integrations, guardrails, env, secret };
-  const { staging, proposals } = changes;
-  const own = { ...settings, staging, proposals, memory, journal, nowMs: Date.now };
-  let id = '';
-  const run = runs.open({
-    policy,
-    policyPaths: [config.folder],
-    servers: [...ownServers(own, conversation, () => id), ...config.servers],
-    meta: { channel: conversation.channel, conversation: conversation.id },
-  });
-  ({ id } = run);
-  const failed = await models.openRun(run.turns);
-  if (failed !== undefined) {
-    await run.close();
-    throw new Error(failed.message);
-  }
-  return run;
-}
-
-/** Runs that are open follow the folder. */
-async function usePolicies({
-  conversations,
-  parts: { live, log },
-}: {
-  readonly conversations: Conversations;
-  readonly parts: Parts;
-}): Promise<void> {
-  await conversations
-    .forEachRun(async (run, conversation) => {
-      const snapshot = await policyFor(live.current(), conversation);
-      await run.usePolicy(snapshot);
-    })
-    .catch((cause: unknown) => log(`The policy could not be changed: ${errorText(cause)}.`));
-}
-
 async function openedChannels(
   parts: Parts,
   conversations: Conversations,
 ): Promise<Pick<RunningChannels, 'reply' | 'state'> | Failure> {
-  const { live, loaded, env, places, journal, approvals, log, opened } = parts;
+  const { live, loaded, env, secret, journal, approvals, log, opened } = parts;
   const { integrations } = live.current();
   const redactor = createRedactor({});
   const channels = await startChannels({
     ...{ integrations, env, approvals, journal, conversations, log, nowMs: Date.now },
     storeFile: join(loaded.paths.home, 'steward', 'channels.db'),
-    secret: (ref) => resolveSecretRef(ref, places),
+    secret,
     redact: (text, { isPrivate: isOwn }) => replyFor(text, { isPrivate: isOwn, redactor }),
   });
   return isFailure(channels) ? channels : opened.add(channels, (one) => one.close());
@@ -306,12 +145,11 @@ function pendingOf({ approvals, journal, changes: { staging, proposals } }: Part
   const listed = approvals.queue.list();
   const waiting = isFailure(listed) ? [] : listed.found;
   const isOurs = (runId: string) => journal.conversationOfRun(runId) !== undefined;
+  const sets = [...staging.list(), ...proposals.list()];
   return {
     pending_confirmations: waiting.filter(
       ({ state, request }) => state === 'pending' && isOurs(request.call.run_id),
     ).length,
-    pending_changes: [...staging.list(), ...proposals.list()].filter(
-      ({ state }) => state === 'open',
-    ).length,
+    pending_changes: sets.filter(({ state }) => state === 'open').length,
   };
 }

@@ -1,0 +1,160 @@
+// What Steward stands on: its folders, databases, models, desks and runs, opened in turn and closed in the other.
+import { join } from 'node:path';
+import { type Failure, isFailure, tableFailure } from '@subluminal/contracts';
+import { resolveSecretRef, type SecretPlaces } from '@subluminal/gateway/config';
+import { type Desk, type Owner, openDesk } from '@subluminal/plane/approvals';
+import { type AgentRuns, startAgentRuns } from '@subluminal/plane/apps/agent-run';
+import type { LoadResult } from '@subluminal/plane/config';
+import {
+  ensurePrivateFolder,
+  processInfo,
+  takeLockBlocking,
+  thisSystem,
+} from '@subluminal/plane/os';
+import {
+  followStewardConfig,
+  type LiveStewardConfig,
+  type StewardConfig,
+} from '../config/index.ts';
+import { type Journal, openJournal } from '../journal/index.ts';
+import { type Memory, openMemory } from '../memory/index.ts';
+import { openModels, type StewardModels } from '../models/index.ts';
+import { sandboxUpstream } from '../sandbox/index.ts';
+import { type ChangeRecord, fileRoots } from '../staging/index.ts';
+import { type OpenChanges, openChanges } from './open-changes.ts';
+import type { OwnServerParts } from './own-servers.ts';
+
+export interface StewardOptions {
+  readonly loaded: Extract<LoadResult, { readonly ok: true }>;
+  readonly env: { readonly [name: string]: string | undefined };
+  readonly places: SecretPlaces;
+  readonly configFolder: string;
+  /** The program that tools of others run in: sandbox-worker.mjs. */
+  readonly sandboxWorker: string;
+  readonly version: string;
+  readonly log: (line: string) => void;
+}
+
+export interface Parts extends StewardOptions {
+  readonly live: LiveStewardConfig;
+  readonly journal: Journal;
+  readonly memory: Memory;
+  readonly models: StewardModels;
+  readonly runs: AgentRuns;
+  readonly own: OwnServerParts;
+  readonly changes: OpenChanges;
+  readonly approvals: Desk;
+  readonly secret: (ref: string) => Promise<string | Failure>;
+  readonly opened: OpenParts;
+}
+
+/** Closes what was opened, the last first, whatever fails. */
+export class OpenParts {
+  readonly #closers: (() => unknown)[] = [];
+
+  add<T>(part: T, close: (part: T) => unknown): T {
+    this.#closers.push(() => close(part));
+    return part;
+  }
+
+  async close(): Promise<void> {
+    for (const close of this.#closers.splice(0).toReversed()) {
+      await Promise.resolve()
+        .then(close)
+        .catch(() => undefined);
+    }
+  }
+}
+
+export async function openParts(
+  options: StewardOptions,
+  opened: OpenParts,
+  changed: (config: StewardConfig) => void,
+): Promise<Parts | Failure> {
+  const { loaded, env, places, log } = options;
+  const { paths } = loaded;
+  const state = join(paths.home, 'steward');
+  for (const folder of [paths.home, paths.run, paths.spool, state]) {
+    const unsafe = ensurePrivateFolder(folder);
+    if (unsafe !== undefined) return unsafe;
+  }
+  const lock = takeLockBlocking({ folder: paths.run, name: 'steward' });
+  if (lock.kind === 'held') {
+    return tableFailure('SUB_STEWARD_START', `It runs already (pid ${lock.pid}).`);
+  }
+  opened.add(lock, (one) => one.release());
+  const live = await openConfig(options, changed);
+  if (isFailure(live)) return live;
+  opened.add(live, (one) => one.stop());
+  const journal = await openJournal(join(state, 'journal.db'), Date.now);
+  if (isFailure(journal)) return journal;
+  opened.add(journal, (one) => one.close());
+  const memory = opened.add(await openMemory({ home: paths.home }), (one) => one.close());
+  // Outside of the home, which no agent may touch.
+  const workspace = join(places.userHome, 'Steward');
+  const unsafe = ensurePrivateFolder(workspace);
+  if (unsafe !== undefined) return unsafe;
+  const runs = await openRuns(options, live.current(), workspace);
+  if (isFailure(runs)) return runs;
+  opened.add(runs, (one) => one.close());
+  const { config, prices } = loaded;
+  const chains = () => live.current().integrations.models;
+  const settings = { config, paths, prices, hasChannel: true, tell: log };
+  const asked = openModels({ ...settings, chains, secrets: places });
+  const models = opened.add(asked, (one) => one.close());
+  const approvals = openDesk({ home: paths.home, ports: approvalPorts(log) });
+  if (isFailure(approvals)) return approvals;
+  const secret = (ref: string) => resolveSecretRef(ref, places);
+  const upstream = opened.add(sandboxUpstream(), (one) => one.close());
+  const { folder, integrations } = live.current();
+  const folders = [workspace, ...integrations.files.folders] as const;
+  const roots = fileRoots({ folders, closed: [paths.home, folder] });
+  const record = ({ runId, change }: ChangeRecord) => runs.recordChange(runId, change);
+  const changes = await openChanges({ state, configFolder: folder, roots, record, log });
+  const sandbox = {
+    ...{ workerFile: options.sandboxWorker, upstream, secret },
+    protectedFolders: [paths.home, folder],
+  };
+  const own = {
+    ...{ config: () => live.current(), env, secret, memory, journal, sandbox, log },
+    ...{ staging: changes.staging, proposals: changes.proposals, nowMs: Date.now },
+  };
+  const desks = { changes, approvals, secret };
+  return { ...options, live, journal, memory, models, runs, own, ...desks, opened };
+}
+
+async function openConfig(
+  { configFolder: folder, log }: StewardOptions,
+  changed: (config: StewardConfig) => void,
+): Promise<LiveStewardConfig | Failure> {
+  const live = await followStewardConfig({
+    ...{ folder, changed },
+    rejected: (problems) => log(`The configuration is broken: ${problems[0]?.message ?? ''}`),
+  });
+  if (live.kind === 'live') return live;
+  const [first] = live.problems;
+  const detail = first === undefined ? folder : `${first.file ?? folder}: ${first.message}`;
+  return tableFailure('SUB_STEWARD_START', `${detail} (\`sub steward init\` writes a first one)`);
+}
+
+/** Its servers are limited by the manifests of its own folder. */
+function openRuns(
+  { loaded, env, log }: StewardOptions,
+  { manifestsFolder }: StewardConfig,
+  cwd: string,
+): Promise<AgentRuns | Failure> {
+  const config = { ...loaded.config, 'surface.manifests': manifestsFolder };
+  const agent = { agentId: 'steward', warn: log };
+  return startAgentRuns({ ...agent, loaded: { ...loaded, config }, env, cwd });
+}
+
+/** With who asks: the questions of a process that has ended end at once. */
+function approvalPorts(warn: (line: string) => void) {
+  const { pid } = process;
+  const startOf = (id: number) => processInfo(id, thisSystem())?.start;
+  return {
+    ...{ nowMs: () => Date.now(), uuid: () => thisSystem().uuidByTime(), warn },
+    self: { pid, start: startOf(pid) ?? 'unknown' },
+    isGone: (owner: Owner) => startOf(owner.pid) !== owner.start,
+  };
+}
