@@ -64,7 +64,7 @@ export const STEWARD = [
   },
   {
     id: 'ST-6.2',
-    state: 'planned',
+    state: 'done',
     text: 'Sub-agents are few, timed, scoped, unable to spawn others, and governed like the agent itself.',
   },
   {

@@ -21,9 +21,12 @@ const TASK: Updates['tasks'][number] = {
 };
 const REPLY = { n: 2, role: 'assistant', text: 'It is done.', task_id: 't1', at_ms: 2 } as const;
 const DONE: Updates = {
-  ...{ version: 2, run_id: 'run-1', messages: [REPLY], tasks: [TASK], is_idle: true },
+  ...{ version: 2, run_id: 'run-1', sub_agent_runs: ['run-2'], messages: [REPLY], tasks: [TASK] },
+  is_idle: true,
 };
-const BEFORE: Updates = { version: 1, run_id: null, messages: [], tasks: [], is_idle: true };
+const BEFORE: Updates = {
+  ...{ version: 1, run_id: null, sub_agent_runs: [], messages: [], tasks: [], is_idle: true },
+};
 
 function entry(runId = 'run-1'): Entry {
   return {
@@ -177,6 +180,13 @@ describe('a confirmation', () => {
     view.onRequest(entry());
     view.line('y');
     expect(verdicts).toEqual([]);
+  });
+
+  test('of a sub-agent is shown', () => {
+    const view = open();
+    view.onUpdates({ ...DONE, messages: [], is_idle: false });
+    view.onRequest(entry('run-2'));
+    expect(noted).toContain('[send]');
   });
 
   test('of another run is not shown', () => {

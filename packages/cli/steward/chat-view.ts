@@ -41,7 +41,7 @@ export class ChatView {
   readonly #waiting = new Map<string, Entry>();
   readonly #shownSteps = new Set<string>();
   #asked: { readonly entry: Entry; readonly atMs: number } | undefined;
-  #runId: string | null = null;
+  #runIds: ReadonlySet<string> = new Set();
   readonly #ended = new Set<string>();
   /** Messages on their way, and tasks whose end was not seen yet. */
   readonly #open = new Set<string>();
@@ -113,8 +113,8 @@ export class ChatView {
     this.#askNext();
   }
 
-  onUpdates({ run_id, messages, tasks, is_idle }: Updates): void {
-    this.#runId = run_id;
+  onUpdates({ run_id, sub_agent_runs, messages, tasks, is_idle }: Updates): void {
+    this.#runIds = new Set([...(run_id === null ? [] : [run_id]), ...sub_agent_runs]);
     for (const task of tasks) this.#showSteps(task);
     const { colors } = this.#ports;
     for (const { n, role, text, task_id } of messages) {
@@ -149,8 +149,8 @@ export class ChatView {
   #askNext(): void {
     if (this.#asked !== undefined) return;
     const { note, render, forbidden, nowMs } = this.#ports;
-    const entry = [...this.#waiting.values()].find(
-      ({ request }) => request.call.run_id === this.#runId,
+    const entry = [...this.#waiting.values()].find(({ request }) =>
+      this.#runIds.has(request.call.run_id),
     );
     if (entry === undefined) return;
     if (forbidden !== undefined) {

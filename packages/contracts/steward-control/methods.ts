@@ -188,6 +188,10 @@ export const STEWARD_UPDATES_QUERY = closed({
 export const STEWARD_UPDATES = open({
   version: required(count, 'For the next question.'),
   run_id: required(nullable(words), 'The run whose calls may wait for a person.'),
+  sub_agent_runs: required(
+    array(words, { itemsMax: LIST_MAX }),
+    'The runs of sub-agents that work for it: their calls may wait for a person as well.',
+  ),
   messages: required(array(STEWARD_MESSAGE, { itemsMax: LIST_MAX }), 'In their order.'),
   tasks: required(array(STEWARD_TASK, { itemsMax: LIST_MAX }), 'The open tasks and the last one.'),
   is_idle: required(boolean(), 'Nothing is left to do in this conversation.'),

@@ -42,11 +42,14 @@ export function controlHandlers(parts: ControlParts): ControlHandlers {
       spending: spendingAnswer(journal, nowMs()),
     }),
     conversations: async () => ({
-      conversations: journal.conversations().map(({ id, channel, person, ...known }) => ({
-        ...{ id, channel, person },
-        run_id: known.runId,
-        created_at_ms: known.createdAtMs,
-      })),
+      conversations: journal
+        .conversations()
+        .filter(({ parentId }) => parentId === null)
+        .map(({ id, channel, person, ...known }) => ({
+          ...{ id, channel, person },
+          run_id: known.runId,
+          created_at_ms: known.createdAtMs,
+        })),
     }),
     tasks: async ({ limit = TASKS_SHOWN }) => ({
       tasks: journal.lastTasks(limit).map((task) => taskAnswer(journal, task)),

@@ -11,6 +11,7 @@ import {
   takeLockBlocking,
   thisSystem,
 } from '@subluminal/plane/os';
+import type { SubAgentPool } from '../agents/index.ts';
 import {
   followStewardConfig,
   type LiveStewardConfig,
@@ -22,6 +23,7 @@ import { openModels, type StewardModels } from '../models/index.ts';
 import { sandboxUpstream } from '../sandbox/index.ts';
 import { type ChangeRecord, fileRoots } from '../staging/index.ts';
 import { type OpenChanges, openChanges } from './open-changes.ts';
+import { openSubAgents } from './open-sub-agents.ts';
 import type { OwnServerParts } from './own-servers.ts';
 
 export interface StewardOptions {
@@ -44,6 +46,7 @@ export interface Parts extends StewardOptions {
   readonly own: OwnServerParts;
   readonly changes: OpenChanges;
   readonly approvals: Desk;
+  readonly subAgents: SubAgentPool;
   readonly secret: (ref: string) => Promise<string | Failure>;
   readonly opened: OpenParts;
 }
@@ -115,11 +118,13 @@ export async function openParts(
     ...{ workerFile: options.sandboxWorker, upstream, secret },
     protectedFolders: [paths.home, folder],
   };
+  const subAgents = opened.add(openSubAgents({ live, journal, log }), (one) => one.stop());
   const own = {
     ...{ config: () => live.current(), env, secret, memory, journal, sandbox, log },
     ...{ staging: changes.staging, proposals: changes.proposals, nowMs: Date.now },
+    subAgents,
   };
-  const desks = { changes, approvals, secret };
+  const desks = { changes, approvals, subAgents, secret };
   return { ...options, live, journal, memory, models, runs, own, ...desks, opened };
 }
 

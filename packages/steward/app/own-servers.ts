@@ -7,6 +7,7 @@ import type { AgentMemory } from '../memory/index.ts';
 import type { ConfigProposals } from '../proposals/index.ts';
 import { readInstalledTools, type SandboxPorts, sandboxServer } from '../sandbox/index.ts';
 import type { Staging } from '../staging/index.ts';
+import { agentsServer, type SubAgentDesk } from '../tools/agents/index.ts';
 import { calendarServer } from '../tools/calendar/index.ts';
 import { configServer } from '../tools/config/index.ts';
 import { contactsServer } from '../tools/contacts/index.ts';
@@ -26,6 +27,7 @@ export interface OwnServerParts {
   readonly memory: AgentMemory;
   readonly journal: Journal;
   readonly sandbox: SandboxPorts;
+  readonly subAgents: SubAgentDesk;
   readonly nowMs: () => number;
   readonly log: (line: string) => void;
 }
@@ -42,6 +44,13 @@ export function ownServers(parts: OwnServerParts, of: ServersFor): readonly OwnS
   const { conversation, runId } = of;
   const conversationId = conversation.id;
   return [
+    // A sub-agent starts no others, and nobody hears its reminders.
+    ...(conversation.parentId === null
+      ? [
+          agentsServer({ desk: parts.subAgents, conversationId, hasCoding: false }),
+          remindersServer({ store: journal, conversationId, now: () => new Date(nowMs()) }),
+        ]
+      : []),
     filesServer({ staging, runId }),
     shellServer({ roots: staging.roots, env }),
     contactsServer({ contacts: () => config().guardrails.egress.contacts }),
@@ -50,7 +59,6 @@ export function ownServers(parts: OwnServerParts, of: ServersFor): readonly OwnS
       conversation: conversationId,
       readFromOutside: () => lastOutside(journal, conversationId),
     }),
-    remindersServer({ store: journal, conversationId, now: () => new Date(nowMs()) }),
     configServer({ proposals, runId }),
     ...configuredServers(parts),
     ...installedTools(parts),

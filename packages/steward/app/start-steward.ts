@@ -82,6 +82,8 @@ async function open(options: StewardOptions, opened: OpenParts): Promise<string 
     config = live.current();
     void useConfig(parts, conversations, before);
   };
+  // Those whose time is over are ended first.
+  parts.subAgents.start(conversations);
   conversations.resume();
   return socket;
 }

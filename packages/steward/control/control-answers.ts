@@ -37,15 +37,21 @@ function messageAnswer({ n, role, text, taskId, atMs }: JournalMessage) {
 
 export function updatesAnswer(journal: Journal, conversationId: string, after: number) {
   const open = journal.openTasks().filter((task) => task.conversationId === conversationId);
+  const subAgents = journal.subAgents
+    .open()
+    .filter((agent) => agent.conversationId === conversationId);
   const [last] = journal.lastTasksOf(conversationId, 1);
   const tasks = [...open, ...(last === undefined ? [] : [last])];
   const shown = new Map(tasks.map((task) => [task.id, task]));
   const answer: ToldUpdates = {
     version: journal.version,
     run_id: journal.conversation(conversationId)?.runId ?? null,
+    sub_agent_runs: subAgents
+      .map(({ id }) => journal.conversation(id)?.runId)
+      .filter((id) => typeof id === 'string'),
     messages: journal.messagesAfter(after, conversationId).map(messageAnswer),
     tasks: [...shown.values()].map((task) => taskAnswer(journal, task)),
-    is_idle: open.length === 0,
+    is_idle: open.length === 0 && subAgents.length === 0,
   };
   return answer;
 }

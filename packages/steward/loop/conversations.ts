@@ -14,12 +14,18 @@ export interface Asker {
   readonly address: string;
 }
 
+export interface SubAgentPlace {
+  readonly id: string;
+  readonly conversationId: string;
+  readonly taskId: string;
+}
+
 export interface Request extends Asker {
   readonly text: string;
   readonly purpose?: Purpose;
   readonly askedBy?: AskedBy;
-  /** Whom a sub-agent works for. */
-  readonly parent?: { readonly conversationId: string; readonly taskId: string };
+  /** Of a sub-agent: its id, which is that of its conversation, and what it works for. */
+  readonly worksFor?: SubAgentPlace;
 }
 
 export type Taken =
@@ -71,10 +77,12 @@ export class Conversations {
   }
 
   /** Takes a message: it is on the disk when this returns. */
-  receive({ text, purpose = 'agent', askedBy = 'user', parent, ...asker }: Request): Taken {
+  receive({ text, purpose = 'agent', askedBy = 'user', worksFor, ...asker }: Request): Taken {
     const { journal, uuid } = this.#parts;
     const conversation = journal.conversationFor({
-      ...{ id: uuid(), ...asker, parentId: parent?.conversationId },
+      ...asker,
+      id: worksFor?.id ?? uuid(),
+      parentId: worksFor?.conversationId,
     });
     const conversationId = conversation.id;
     if (askedBy === 'user' && text.trim() === '/stop') {
@@ -89,7 +97,7 @@ export class Conversations {
     if (open.length >= WAITING_MAX) {
       return { kind: 'refused', why: `${open.length} tasks wait already; /stop ends them.` };
     }
-    const asked = { conversationId, purpose, askedBy, request: text, parentId: parent?.taskId };
+    const asked = { conversationId, purpose, askedBy, request: text, parentId: worksFor?.taskId };
     const task = journal.addTask({ id: uuid(), ...asked });
     this.#work(conversation);
     return { kind: 'task', task };

@@ -38,7 +38,14 @@ async function stewardThatAnswers(answer: object) {
 const POST = { method: 'POST', headers: { 'content-type': 'application/json' } };
 
 test('a question goes to the method of the same name, its parameters as the input', async () => {
-  const answer = { version: 3, run_id: null, messages: [], tasks: [], is_idle: true };
+  const answer = {
+    version: 3,
+    run_id: null,
+    sub_agent_runs: [],
+    messages: [],
+    tasks: [],
+    is_idle: true,
+  };
   const { runDir, asked } = await stewardThatAnswers(answer);
   const client = await (await liveLedger()).open({ runDir });
   const path = '/api/v1/steward/updates?conversation_id=c&after=4';

@@ -13,7 +13,7 @@ import type {
 } from '@subluminal/plane/agent-run';
 import { type Journal, openJournal } from '../../journal/index.ts';
 import type { ModelAnswer, ModelQuestion, ModelUse } from '../../models/types.ts';
-import { type ConversationParts, Conversations, type LoopLimits } from '../index.ts';
+import { type ConversationParts, Conversations, type LoopLimits, type Proposal } from '../index.ts';
 
 export const TERMINAL = { channel: 'terminal', person: 'ada', address: 'ada' };
 
@@ -49,7 +49,7 @@ export function use(name: string, args: JsonObject = {}): ModelUse {
 }
 
 const TOOL = { description: 'A tool.', inputSchema: { type: 'object', properties: {} } };
-const TOOLS: readonly AgentTool[] = [
+export const TOOLS: readonly AgentTool[] = [
   { ...TOOL, server: 'files', name: 'read', isReadOnly: true, isRepeatable: true },
   { ...TOOL, server: 'email', name: 'send', isReadOnly: false, isRepeatable: false },
   { ...TOOL, server: 'notes', name: 'add', isReadOnly: false, isRepeatable: true },
@@ -60,6 +60,8 @@ export class World {
   /** Keys of the calls that took effect, in their order. */
   readonly effects: string[] = [];
   readonly calls: AgentCall[] = [];
+  readonly proposals: Proposal[] = [];
+  tools: readonly AgentTool[] = TOOLS;
   readonly questions: ModelQuestion[] = [];
   readonly said: string[] = [];
   readonly remembered: PastAnswer[] = [];
@@ -117,7 +119,12 @@ export class World {
         skills: async () => '',
         recall: async () => '',
       },
-      judge: { judge: async () => ({ judgements: [], asksPerson: false }) },
+      judge: {
+        judge: async (proposal) => {
+          this.proposals.push(proposal);
+          return { judgements: [], asksPerson: false };
+        },
+      },
       openRun: async () => this.#run(),
       closeRun: (run) => run.close(),
       reply: (_conversation, text) => text,
@@ -145,7 +152,7 @@ export class World {
       },
       userSaid: (text) => this.said.push(text),
       remember: async (past) => void this.remembered.push(past),
-      tools: async () => TOOLS,
+      tools: async () => this.tools,
       call: async (wanted) => {
         this.#alive();
         this.calls.push(wanted);

@@ -1,0 +1,1 @@
+export { type CodingAgent, SubAgentPool } from './sub-agent-pool.ts';
