@@ -1,7 +1,12 @@
 // What Steward stands on: its folders, databases, models, desks and runs, opened in turn and closed in the other.
 import { join } from 'node:path';
-import { type Failure, isFailure, tableFailure } from '@subluminal/contracts';
-import { resolveSecretRef, type SecretPlaces } from '@subluminal/gateway/config';
+import {
+  type Failure,
+  type IntegrationsFile,
+  isFailure,
+  tableFailure,
+} from '@subluminal/contracts';
+import type { SecretPlaces } from '@subluminal/gateway/config';
 import { type Desk, type Owner, openDesk } from '@subluminal/plane/approvals';
 import { type AgentRuns, startAgentRuns } from '@subluminal/plane/apps/agent-run';
 import type { LoadResult } from '@subluminal/plane/config';
@@ -25,6 +30,7 @@ import { type ChangeRecord, fileRoots } from '../staging/index.ts';
 import { type OpenChanges, openChanges } from './open-changes.ts';
 import { openSubAgents } from './open-sub-agents.ts';
 import type { OwnServerParts } from './own-servers.ts';
+import { type UsedSecrets, usedSecrets } from './used-secrets.ts';
 
 export interface StewardOptions {
   readonly loaded: Extract<LoadResult, { readonly ok: true }>;
@@ -47,7 +53,7 @@ export interface Parts extends StewardOptions {
   readonly changes: OpenChanges;
   readonly approvals: Desk;
   readonly subAgents: SubAgentPool;
-  readonly secret: (ref: string) => Promise<string | Failure>;
+  readonly secrets: UsedSecrets;
   readonly opened: OpenParts;
 }
 
@@ -107,9 +113,10 @@ export async function openParts(
   const models = opened.add(asked, (one) => one.close());
   const approvals = openDesk({ home: paths.home, ports: approvalPorts(log) });
   if (isFailure(approvals)) return approvals;
-  const secret = (ref: string) => resolveSecretRef(ref, places);
   const upstream = opened.add(sandboxUpstream(), (one) => one.close());
   const { folder, integrations } = live.current();
+  const secrets = await secretsOf(integrations, places);
+  const secret = secrets.fetch;
   const folders = [workspace, ...integrations.files.folders] as const;
   const roots = fileRoots({ folders, closed: [paths.home, folder] });
   const record = ({ runId, change }: ChangeRecord) => runs.recordChange(runId, change);
@@ -124,8 +131,17 @@ export async function openParts(
     ...{ staging: changes.staging, proposals: changes.proposals, nowMs: Date.now },
     subAgents,
   };
-  const desks = { changes, approvals, subAgents, secret };
+  const desks = { changes, approvals, subAgents, secrets };
   return { ...options, live, journal, memory, models, runs, own, ...desks, opened };
+}
+
+/** Those of the accounts are known before the first call. One that cannot be had is told where it is needed. */
+async function secretsOf({ email, calendar }: IntegrationsFile, places: SecretPlaces) {
+  const secrets = usedSecrets(places);
+  for (const account of [email, calendar]) {
+    if (account !== undefined) await secrets.fetch(account.password_ref);
+  }
+  return secrets;
 }
 
 async function openConfig(

@@ -97,11 +97,15 @@ function wiredConversations(parts: Parts): Conversations {
   return new Conversations({
     ...{ journal, models, uuid: uuidv7, nowMs: Date.now, log },
     knowledge: knowledge({ identity: () => live.current().identity, memory }),
-    judge: stepJudge({ guardian, config: () => live.current(), journal, nowMs: Date.now }),
+    judge: stepJudge({
+      ...{ guardian, config: () => live.current(), journal, nowMs: Date.now },
+      holdsSecret: parts.secrets.holds,
+    }),
     get limits() {
       return limitsOf(live.current().guardrails);
     },
-    reply: ({ channel }, text) => replyFor(text, { isPrivate: isPrivate(channel), redactor }),
+    reply: ({ channel }, text) =>
+      replyFor(parts.secrets.redact(text), { isPrivate: isPrivate(channel), redactor }),
     openRun: (conversation) => openRun(parts, conversation),
     closeRun: async (run) => {
       models.closeRun(run.id);
@@ -131,14 +135,15 @@ async function openedChannels(
   parts: Parts,
   conversations: Conversations,
 ): Promise<Pick<RunningChannels, 'reply' | 'state'> | Failure> {
-  const { live, loaded, env, secret, journal, approvals, log, opened } = parts;
+  const { live, loaded, env, secrets, journal, approvals, log, opened } = parts;
   const { integrations } = live.current();
   const redactor = createRedactor({});
   const channels = await startChannels({
     ...{ integrations, env, approvals, journal, conversations, log, nowMs: Date.now },
     storeFile: join(loaded.paths.home, 'steward', 'channels.db'),
-    secret,
-    redact: (text, { isPrivate: isOwn }) => replyFor(text, { isPrivate: isOwn, redactor }),
+    secret: secrets.fetch,
+    redact: (text, { isPrivate: isOwn }) =>
+      replyFor(secrets.redact(text), { isPrivate: isOwn, redactor }),
   });
   return isFailure(channels) ? channels : opened.add(channels, (one) => one.close());
 }

@@ -37,6 +37,8 @@ function question(call: Partial<EgressQuestion>): EgressQuestion {
     hosts: ['docs.example.net', '*.wiki.example'],
     limits: LIMITS,
     recent: [],
+    before: [],
+    holdsSecret: () => false,
     nowMs: NOW,
     ...call,
   };
@@ -304,4 +306,39 @@ describe('what goes to a channel', () => {
     const long = `${'word '.repeat(250_000)} hunter2-hunter2-hunter2`;
     expect(replyFor(long, { isPrivate: false, redactor }).length).toBeLessThan(long.length);
   });
+});
+
+describe('what a task carries out after it has read private data', () => {
+  const READ = { server: 'files', tool: 'read', args: { path: 'home.md' } };
+  const ask = (query: string, before: EgressQuestion['before'] = [READ]) =>
+    verdict({
+      ...{ server: 'spotify', tool: 'search', args: { query }, before },
+      userWords: ['Find songs for a rainy afternoon by the band in home.md'],
+    });
+  test.each<readonly [string, 'ALLOW' | 'ESCALATE_TO_HUMAN']>([
+    ['songs for a rainy afternoon', 'ALLOW'],
+    ['Radiohead songs', 'ALLOW'],
+    ['otter-quay-lantern-8305', 'ESCALATE_TO_HUMAN'],
+    ['the alarm is switched off with it', 'ESCALATE_TO_HUMAN'],
+    [Buffer.from('the alarm is off').toString('base64'), 'ESCALATE_TO_HUMAN'],
+  ])('%s: %s', (query, expected) => {
+    verifies('ST-5.5');
+    expect(ask(query)).toBe(expected);
+  });
+
+  test('pieces are counted together', () => {
+    const first = { server: 'spotify', tool: 'search', args: { query: 'otterquay' } };
+    expect(ask('lantern8305', [READ])).toBe('ALLOW');
+    expect(ask('lantern8305', [READ, first])).toBe('ESCALATE_TO_HUMAN');
+  });
+
+  test('nobody is asked before anything private was read', () => {
+    expect(ask('otter-quay-lantern-8305', [])).toBe('ALLOW');
+  });
+});
+
+test('a secret of Steward itself goes nowhere', () => {
+  const holdsSecret = (text: string) => text.includes('velvet');
+  const args = { path: 'a.txt', content: 'velvet' };
+  expect(verdict({ server: 'files', tool: 'propose_write', args, holdsSecret })).toBe('BLOCK');
 });

@@ -1,7 +1,8 @@
 // Judges what would leave: to whom, how much, and whether it looks like what such a call is for. It knows no more than
-// it is given, and may only tighten: a person is asked.
+// it is given, and may only tighten: a person is asked, and a secret of Steward itself goes nowhere.
 import { visible } from '@subluminal/core/visible';
 import type { Judgement } from '@subluminal/plane/agent-run';
+import { carriedProblem, type TaskCalls } from './carried-words.ts';
 import { contentProblem } from './content-problem.ts';
 import { type KnownPeople, knownPeople, type StewardContacts } from './known-people.ts';
 import { type Outgoing, type OutgoingCall, outgoingOf } from './recipients.ts';
@@ -13,6 +14,10 @@ export interface EgressQuestion extends OutgoingCall {
   /** Hosts that may be reached without being named: `example.com`, `*.example.com`, `*`. */
   readonly hosts: readonly string[];
   readonly limits: EgressLimits;
+  /** What the task has done before this call. */
+  readonly before: TaskCalls;
+  /** Whether a text shows a secret that Steward itself uses. */
+  readonly holdsSecret: (text: string) => boolean;
   /** What was sent in the last day. */
   readonly recent: readonly SentMessage[];
   readonly nowMs: number;
@@ -36,12 +41,17 @@ const SHOWN_MAX = 3;
 const SHOWN_LENGTH_MAX = 80;
 
 export function judgeEgress(question: EgressQuestion): Judgement {
+  if (question.holdsSecret(JSON.stringify(question.args))) {
+    const reason = 'It holds a secret that Steward uses itself.';
+    return { by: 'egress', verdict: 'BLOCK', reason };
+  }
   const outgoing = outgoingOf(question);
   const people = knownPeople(question);
   const problem =
     unseenProblem(outgoing) ??
     recipientProblem(outgoing, people) ??
     volumeProblem(question, outgoing, people) ??
+    carriedProblem(question, question.before, question.userWords) ??
     contentProblem(outgoing, question.limits.body_chars);
   if (problem !== undefined) {
     return { by: 'egress', verdict: 'ESCALATE_TO_HUMAN', reason: problem };

@@ -14,6 +14,8 @@ export interface JudgeParts {
     readonly guardrails: GuardrailsFile;
   };
   readonly journal: Journal;
+  /** Whether a text shows a secret that Steward itself uses. */
+  readonly holdsSecret: (text: string) => boolean;
   readonly nowMs: () => number;
 }
 
@@ -43,17 +45,19 @@ export function stepJudge(parts: JudgeParts): StepJudge {
   };
 }
 
-function egressOf({ config, journal, nowMs }: JudgeParts, proposal: Proposal) {
+function egressOf(parts: JudgeParts, proposal: Proposal) {
+  const { config, journal, holdsSecret, nowMs } = parts;
   const { egress } = config().guardrails;
   const now = nowMs();
-  const { server, tool, args, userWords } = proposal;
+  const { server, tool, args, userWords, task } = proposal;
+  const before = journal.steps(task.id).filter(({ state }) => state === 'done');
   const recent = journal
     .forwardedSince(now - DAY_MS)
     .map((step) => sentMessage(step, step.atMs))
     .filter((sent) => sent !== undefined);
   const { contacts, hosts } = egress;
   return judgeEgress({
-    ...{ server, tool, args, userWords, contacts, hosts, recent },
+    ...{ server, tool, args, userWords, contacts, hosts, recent, before, holdsSecret },
     limits: egress,
     nowMs: now,
   });

@@ -37,16 +37,19 @@ interface Work {
 
 /** Ends when the task has ended, or when the signal says to leave it as it is. */
 export async function runTask(parts: TaskParts, taskId: string, signal: AbortSignal) {
-  const { journal, knowledge, nowMs } = parts;
+  const { journal, knowledge, run, nowMs } = parts;
   journal.startTask(taskId);
   const { request } = mustHave(journal.task(taskId));
+  const memory = await knowledge.recall(request);
+  // As if it had searched its memory itself: what comes from there counts as read.
+  if (memory !== '') await run.remember({ server: 'memory', tool: 'search', text: memory });
   const work = {
     ...{ parts, taskId, signal },
     clock: new WorkClock(nowMs),
     knowledge: {
       identity: await knowledge.identity(),
       skills: await knowledge.skills(request),
-      memory: await knowledge.recall(request),
+      memory,
     },
   };
   while (!signal.aborted) {
