@@ -4,6 +4,7 @@ export type { UpstreamFault } from './fault.ts';
 export { fault, isFault } from './fault.ts';
 export { proxyOf } from './proxy-of.ts';
 export { readAnswerBody } from './read-body.ts';
+export { openTunnel, type TunnelTarget, tunnelAgent, tunnelProxy } from './tunnel.ts';
 export {
   openUpstream,
   type Upstream,

@@ -1,7 +1,7 @@
 // The proxy that this machine reaches the world by, as its variables say.
 import type { UpstreamOptions } from './upstream.ts';
 
-type Environment = { readonly [name: string]: string | undefined };
+export type Environment = { readonly [name: string]: string | undefined };
 
 /** As other programs take it: without a scheme, it is an HTTP proxy. */
 function proxyUrl(text: string | undefined): string | undefined {
