@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { type ApprovalCall, isFailure } from '@subluminal/contracts';
 import { type Desk, type Ended, openDesk } from '@subluminal/plane/approvals';
-import { openUpstream } from '@subluminal/plane/upstream';
+import { openUpstream, tunnelAgent } from '@subluminal/plane/upstream';
 import {
   ChannelDesk,
   type ChannelReport,
@@ -101,6 +101,7 @@ export async function channelBench(
   const start = async () => {
     const opened = await openChannels(standIn.settings, {
       upstream,
+      agent: tunnelAgent({}),
       nowMs,
       publicUrl: listener.url,
       wait: (_ms, signal) => (signal.aborted ? Promise.resolve() : setImmediate()),

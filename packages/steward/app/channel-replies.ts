@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Failure, type IntegrationsFile, isFailure } from '@subluminal/contracts';
 import type { Desk } from '@subluminal/plane/approvals';
-import { openUpstream, proxyOf } from '@subluminal/plane/upstream';
+import { openUpstream, proxyOf, tunnelAgent } from '@subluminal/plane/upstream';
 import {
   ChannelDesk,
   type ChatAddress,
@@ -40,11 +40,12 @@ export async function startChannels(options: ChannelOptions): Promise<RunningCha
   const store = await openChannelStore(options.storeFile);
   if (isFailure(store)) return store;
   const upstream = openUpstream({ proxy: proxyOf(env) });
+  const agent = tunnelAgent(env);
   const wait = (ms: number, signal: AbortSignal) => pause(ms, undefined, { signal });
   const { webhooks } = integrations;
   const [host] = webhooks?.hosts ?? [];
   const publicUrl = host === undefined ? {} : { publicUrl: `https://${host}` };
-  const parts = { secret, upstream, nowMs, wait, ...publicUrl };
+  const parts = { secret, upstream, agent, nowMs, wait, ...publicUrl };
   const opened = await openChannels(integrations.channels, parts);
   const trouble = new Map<string, string>();
   for (const { message } of opened.failures) log(message);
@@ -89,6 +90,7 @@ export async function startChannels(options: ChannelOptions): Promise<RunningCha
       if (listener !== undefined && !isFailure(listener)) await listener.close();
       await desk.stop();
       store.close();
+      agent.destroy();
       await upstream.close();
     },
   };

@@ -75,7 +75,7 @@ export function configuredServers(parts: OwnServerParts): readonly OwnServer[] {
   const search = settings && { settings, key: () => keyOf(settings.key_ref) };
   const servers = [
     webServer({ hosts: guardrails.egress.hosts, env, ...(search && { search }) }),
-    email && emailServer({ account: email, password: () => secret(email.password_ref) }),
+    email && emailServer({ account: email, env, password: () => secret(email.password_ref) }),
     calendar &&
       calendarServer({
         ...{ account: calendar, env, nowMs },

@@ -57,6 +57,7 @@ export class DiscordChannel implements Channel {
     }
     const connection = new GatewayConnection({
       token: this.#options.secrets['token'] ?? '',
+      agent: this.#options.agent,
       onEvent: (type, data, botId) => this.#take(type, data, botId),
     });
     this.#loop = new ConnectionLoop({

@@ -1,4 +1,5 @@
 // One session after the other with Discord's gateway: hello, identify or resume, heartbeats, events.
+import type { Agent } from 'node:https';
 import { isObject } from '@subluminal/contracts';
 import { parseJson } from '@subluminal/plane/os';
 import type { WebSocket } from 'ws';
@@ -7,6 +8,8 @@ import type { ConnectionEnd } from '../shared/connection-loop.ts';
 
 interface GatewayOptions {
   readonly token: string;
+  /** By the proxy of this machine. */
+  readonly agent: Agent;
   readonly onEvent: (type: string, data: unknown, botId: string) => Promise<void>;
 }
 
@@ -64,6 +67,7 @@ export class GatewayConnection {
       maxPayload: FRAME_BYTES_MAX,
       perMessageDeflate: false,
       followRedirects: false,
+      ...(base.startsWith('wss:') && { agent: this.#options.agent }),
     });
     this.#socket = socket;
     this.#wasUp = false;

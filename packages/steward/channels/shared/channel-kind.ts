@@ -1,5 +1,6 @@
 // A channel as integrations.yaml turns it on. A further one is a folder with such a member, and a line in
 // `../open-channels.ts`.
+import type { Agent } from 'node:https';
 import type { IntegrationsFile } from '@subluminal/contracts';
 import type { Upstream } from '@subluminal/plane/upstream';
 import type { Channel, ChannelAccess, ChannelName } from './types.ts';
@@ -25,6 +26,8 @@ export interface ChannelParts {
   /** By the keys of `secretRefs`. */
   readonly secrets: { readonly [key: string]: string };
   readonly upstream: Upstream;
+  /** The same way out, for clients that bring their own HTTPS. */
+  readonly agent: Agent;
   /** Where the service reaches us from outside: `https://HOST`. */
   readonly publicUrl?: string;
   readonly nowMs: () => number;

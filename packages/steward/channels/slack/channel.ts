@@ -120,9 +120,9 @@ export class SlackChatChannel implements Channel {
   }
 
   async #call(work: (client: WebClient) => Promise<SendResult>): Promise<SendResult> {
-    const { secrets, apiUrl } = this.#options;
+    const { secrets, apiUrl, agent } = this.#options;
     this.#client ??= import('./chat-client.ts').then(({ chatClient, failedCall }) => ({
-      client: chatClient(secrets['token'] ?? '', apiUrl),
+      client: chatClient({ token: secrets['token'] ?? '', slackApiUrl: apiUrl, agent }),
       failedCall,
     }));
     const { client, failedCall } = await this.#client;

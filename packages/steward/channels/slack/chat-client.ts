@@ -1,4 +1,5 @@
 // Slack's own client. In a file of its own, so that it is loaded only where Slack is used.
+import type { Agent } from 'node:https';
 import { ErrorCode, LogLevel, WebClient } from '@slack/web-api';
 import { isObject } from '@subluminal/contracts';
 import type { FailedSend } from '../shared/types.ts';
@@ -13,11 +14,18 @@ const PASSING = new Set([
   'request_timeout',
 ]);
 
+interface ChatClientOptions {
+  readonly token: string;
+  readonly slackApiUrl: string | undefined;
+  readonly agent: Agent;
+}
+
 /** Without a log, which would hold texts of messages; whoever sends also tries again. */
-export function chatClient(token: string, slackApiUrl: string | undefined): WebClient {
+export function chatClient({ token, slackApiUrl, agent }: ChatClientOptions): WebClient {
   const quiet = () => undefined;
   return new WebClient(token, {
     ...(slackApiUrl !== undefined && { slackApiUrl }),
+    ...(!slackApiUrl?.startsWith('http:') && { agent }),
     timeout: TIMEOUT_MS,
     retryConfig: { retries: 0 },
     rejectRateLimitedCalls: true,

@@ -1,13 +1,21 @@
 // grammY's client of the Bot API. In a file of its own, so that it is loaded only where Telegram is used.
+import type { Agent } from 'node:https';
 import { Api, GrammyError } from 'grammy';
 import type { FailedSend } from '../shared/types.ts';
 
 /** Polls last half a minute; everything has a little longer. */
 const TIMEOUT_S = 50;
 
-export function botApi(token: string, apiRoot: string | undefined): Api {
+interface BotApiOptions {
+  readonly token: string;
+  readonly apiRoot: string | undefined;
+  readonly agent: Agent;
+}
+
+export function botApi({ token, apiRoot, agent }: BotApiOptions): Api {
   return new Api(token, {
     timeoutSeconds: TIMEOUT_S,
+    ...(!apiRoot?.startsWith('http:') && { baseFetchConfig: { agent, compress: true } }),
     ...(apiRoot !== undefined && { apiRoot: apiRoot.replace(/\/$/, '') }),
   });
 }

@@ -168,9 +168,9 @@ export class TelegramChannel implements Channel {
   }
 
   async #call(work: (api: Api) => Promise<SendResult>): Promise<SendResult> {
-    const { secrets, apiUrl } = this.#options;
+    const { secrets, apiUrl, agent } = this.#options;
     this.#bot ??= import('./bot-api.ts').then(({ botApi, failedCall }) => ({
-      api: botApi(secrets['token'] ?? '', apiUrl),
+      api: botApi({ token: secrets['token'] ?? '', apiRoot: apiUrl, agent }),
       failedCall,
     }));
     const { api, failedCall } = await this.#bot;

@@ -46,6 +46,7 @@ let keys = 0;
 async function call(tool: string, args: object, how: Use = {}): Promise<OwnAnswer> {
   const { key = `key-${keys++}`, signal = new AbortController().signal, timeoutMs } = how;
   const server = emailServer({
+    env: {},
     account: how.account ?? account(),
     password: () => Promise.resolve(how.password ?? mail.password),
     ...(timeoutMs !== undefined && { timeoutMs }),
@@ -342,6 +343,7 @@ describe('faults', () => {
 
   test('a password that cannot be had is an error', async () => {
     const server = emailServer({
+      env: {},
       account: account(),
       password: () => Promise.resolve(failure('SUB_SECRET_MISSING', 'x', 'y')),
     });

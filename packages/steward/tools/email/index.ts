@@ -122,12 +122,13 @@ export function emailServer(options: EmailServerOptions): OwnServer {
 }
 
 async function inMailbox(
-  { account, password, timeoutMs = TIMEOUT_MS }: EmailServerOptions,
+  options: EmailServerOptions,
   use: ToolUseContext,
   work: (mailbox: ImapFlow, use: MailUse) => Promise<OwnAnswer>,
 ): Promise<OwnAnswer> {
-  const imap = mailHost(account, 'imap');
-  const problem = openLineProblem(imap) ?? openLineProblem(mailHost(account, 'smtp'));
+  const { password, timeoutMs = TIMEOUT_MS } = options;
+  const imap = mailHost(options, 'imap');
+  const problem = openLineProblem(imap) ?? openLineProblem(mailHost(options, 'smtp'));
   if (problem !== undefined) return { text: problem, isError: true };
   const secret = await password();
   if (isFailure(secret)) {
@@ -230,7 +231,10 @@ function writeMail(options: EmailServerOptions, wanted: MailUseArgs): Promise<Ow
     }
     const messageId = messageIdFor(use.key, account);
     const raw = await composeMail(mail, { account, messageId, answered });
-    if (isSent) return sendOnce(mailbox, { account, password, signal, mail, messageId, raw });
+    if (isSent) {
+      const smtp = mailHost(options, 'smtp');
+      return sendOnce(mailbox, { account, smtp, password, signal, mail, messageId, raw });
+    }
     const drafts = await specialFolder(mailbox, 'Drafts');
     const isThere = (await findMessage(mailbox, drafts, messageId)).length > 0;
     const isKept = isThere || (await mailbox.append(drafts, raw, ['\\Draft', '\\Seen']));

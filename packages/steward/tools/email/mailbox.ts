@@ -35,12 +35,13 @@ export async function withMailbox<T>(
   }
 }
 
-function settingsFor({ host, port, tls, user }: MailHost, pass: string): ImapFlowOptions {
+function settingsFor({ host, port, tls, user, proxy }: MailHost, pass: string): ImapFlowOptions {
   return {
     host,
     port,
     secure: tls === 'implicit',
     ...(tls !== 'implicit' && { doSTARTTLS: tls === 'starttls' }),
+    ...(proxy !== undefined && { proxy: proxy.href }),
     auth: { user, pass },
     logger: false,
     disableAutoIdle: true,

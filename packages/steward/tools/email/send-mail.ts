@@ -8,10 +8,11 @@ import { type OutgoingMail, recipientsOf } from './compose.ts';
 import { mailFault } from './mail-fault.ts';
 import { findMessage, inFolder, specialFolder } from './mailbox.ts';
 import { sendBySmtp } from './smtp.ts';
-import { type EmailAccount, mailHost } from './types.ts';
+import type { EmailAccount, MailHost } from './types.ts';
 
 export interface SendingMail {
   readonly account: EmailAccount;
+  readonly smtp: MailHost;
   readonly password: string;
   readonly signal: AbortSignal;
   readonly mail: OutgoingMail;
@@ -20,7 +21,7 @@ export interface SendingMail {
 }
 
 export async function sendOnce(mailbox: ImapFlow, job: SendingMail): Promise<OwnAnswer> {
-  const { account, password, signal, mail, messageId, raw } = job;
+  const { account, smtp, password, signal, mail, messageId, raw } = job;
   const sent = account.sent_folder ?? (await specialFolder(mailbox, 'Sent'));
   if ((await findMessage(mailbox, sent, messageId)).length > 0) {
     return { text: `It was sent before. ${summary(mail)}` };
@@ -33,7 +34,7 @@ export async function sendOnce(mailbox: ImapFlow, job: SendingMail): Promise<Own
   if (!kept) return { text: 'The mail server keeps no draft. Nothing was sent.', isError: true };
   const to = recipientsOf(mail);
   const outcome = await sendBySmtp({
-    host: mailHost(account, 'smtp'),
+    host: smtp,
     password,
     envelope: { from: account.address, to },
     raw,

@@ -1,5 +1,7 @@
 // Hands a mail to the server that sends it, and knows whether it may have been taken.
+import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
+import { openTunnel } from '@subluminal/plane/upstream';
 import type { MailHost } from './types.ts';
 
 export interface SmtpJob {
@@ -28,7 +30,13 @@ export async function sendBySmtp(job: SmtpJob): Promise<SmtpOutcome> {
       this.push(null);
     },
   });
-  const { tls } = host;
+  const { tls, proxy } = host;
+  let tunnel: Socket | undefined;
+  try {
+    tunnel = proxy && ((await openTunnel(proxy, host)) as Socket);
+  } catch (cause) {
+    return { kind: 'unsent', cause };
+  }
   const connection = new SmtpConnection({
     host: host.host,
     port: host.port,
@@ -36,6 +44,7 @@ export async function sendBySmtp(job: SmtpJob): Promise<SmtpOutcome> {
     requireTLS: tls === 'starttls',
     ignoreTLS: tls === 'none',
     logger: false,
+    ...(tunnel !== undefined && { connection: tunnel }),
   });
   const onAbort = (): void => connection.close();
   signal.addEventListener('abort', onAbort);
