@@ -70,7 +70,9 @@ test('an agent speaks TLS with the host itself, through the proxy', async () => 
   const login = `Basic ${Buffer.from('me:s@cret').toString('base64')}`;
   expect(proxy.asked).toEqual([{ target: 'api.example.com:443', login }]);
   // A certificate of another name is refused, as without a proxy.
-  const [cause] = await once(get('https://other.example.com/', { agent, ca }), 'error');
+  const [cause] = (await once(get('https://other.example.com/', { agent, ca }), 'error')) as [
+    Error,
+  ];
   expect(cause).toMatchObject({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' });
 });
 
@@ -78,6 +80,6 @@ test('what the proxy refuses is not tried directly', async () => {
   const proxy = await startConnectProxy();
   onTestFinished(() => proxy.close());
   const agent = tunnelAgent({ HTTPS_PROXY: `http://me:secret@127.0.0.1:${proxy.port}` });
-  const [cause] = await once(get('https://api.example.com/', { agent }), 'error');
+  const [cause] = (await once(get('https://api.example.com/', { agent }), 'error')) as [Error];
   expect(String(cause)).toBe('Error: The proxy refuses the way to api.example.com:443 (403).');
 });

@@ -1,6 +1,7 @@
 // Tunnels by the proxy of this machine, for clients that bring their own protocol: chat services, mail.
 import { Agent, type AgentOptions } from 'node:https';
-import type { Duplex } from 'node:stream';
+import { Socket } from 'node:net';
+import { type Duplex, PassThrough } from 'node:stream';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { definedFields } from '@subluminal/contracts';
 import { Client } from 'undici';
@@ -38,7 +39,7 @@ function isExcepted(noProxy: string, { host, port }: TunnelTarget): boolean {
 }
 
 /** A connection to the target through the proxy, without TLS of its own. */
-export async function openTunnel(proxy: URL, { host, port }: TunnelTarget): Promise<Duplex> {
+export async function openTunnel(proxy: URL, { host, port }: TunnelTarget): Promise<Socket> {
   const client = new Client(proxy.origin, { connect: { timeout: CONNECT_MS } });
   const authority = `${host}:${port}`;
   const { username, password } = proxy;
@@ -50,7 +51,7 @@ export async function openTunnel(proxy: URL, { host, port }: TunnelTarget): Prom
       headers: { host: authority, ...(username && { 'proxy-authorization': authorization }) },
       signal: AbortSignal.timeout(CONNECT_MS),
     });
-    if (statusCode === 200) return socket;
+    if (statusCode === 200 && socket instanceof Socket) return socket;
     socket.destroy();
     throw new Error(`The proxy refuses the way to ${authority} (${statusCode}).`);
   } finally {
@@ -73,7 +74,8 @@ class TunnelAgent extends Agent {
   ): Duplex | null | undefined {
     const host = options.host ?? 'localhost';
     const target = { host, port: Number(options.port ?? 443) };
-    const failed = callback as (cause: Error) => void;
+    const failed = (cause: unknown) =>
+      callback(cause instanceof Error ? cause : new Error('No tunnel.'), new PassThrough());
     try {
       const proxy = tunnelProxy(this.#env, target);
       if (proxy === undefined) return super.createConnection(options, callback);
@@ -81,7 +83,7 @@ class TunnelAgent extends Agent {
         callback(null, connectTls({ servername: host, ...tlsOptions(options), socket }));
       }, failed);
     } catch (cause) {
-      failed(cause as Error);
+      failed(cause);
     }
     return undefined;
   }

@@ -33,7 +33,7 @@ export async function sendBySmtp(job: SmtpJob): Promise<SmtpOutcome> {
   const { tls, proxy } = host;
   let tunnel: Socket | undefined;
   try {
-    tunnel = proxy && ((await openTunnel(proxy, host)) as Socket);
+    tunnel = proxy && (await openTunnel(proxy, host));
   } catch (cause) {
     return { kind: 'unsent', cause };
   }
