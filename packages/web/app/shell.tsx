@@ -13,9 +13,11 @@ import { Rail } from './rail.tsx';
 import { type PageView, VIEWS } from './views.ts';
 
 export function Shell() {
-  const { plane } = useSession();
+  const { plane, has_steward: hasSteward = false } = useSession();
   const { path } = useAddress();
-  const views = VIEWS.filter(({ planes }) => planes.includes(plane));
+  const views = VIEWS.filter(
+    ({ planes, isOfSteward = false }) => planes.includes(plane) && (hasSteward || !isOfSteward),
+  );
   const [first] = views;
   const view = views.find(({ id }) => id === path[0]);
   useEffect(() => {

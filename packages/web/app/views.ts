@@ -11,6 +11,7 @@ import {
   SecretsIcon,
   ServersIcon,
   SettingsIcon,
+  StewardIcon,
 } from '../parts/icons.tsx';
 
 export interface PageView {
@@ -21,6 +22,8 @@ export interface PageView {
   /** The key behind `g`. */
   readonly key: string;
   readonly planes: readonly ('ledger' | 'gateway')[];
+  /** Only where Steward is set up. */
+  readonly isOfSteward?: boolean;
   readonly component: LazyExoticComponent<ComponentType>;
 }
 
@@ -52,6 +55,17 @@ export const VIEWS: readonly PageView[] = [
     planes: BOTH,
     component: lazy(async () => ({
       default: (await import('../views/approvals/index.tsx')).ApprovalsView,
+    })),
+  },
+  {
+    id: 'steward',
+    title: 'Steward',
+    icon: StewardIcon,
+    key: 't',
+    planes: LEDGER,
+    isOfSteward: true,
+    component: lazy(async () => ({
+      default: (await import('../views/steward/index.tsx')).StewardView,
     })),
   },
   {

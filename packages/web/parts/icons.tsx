@@ -115,3 +115,9 @@ export const ChevronIcon = () => (
     <path d="M6 4l4 4-4 4" />
   </Icon>
 );
+export const StewardIcon = () => (
+  <Icon>
+    <path d="M2.5 3h11v7.5h-6l-3 2.5v-2.5h-2z" />
+    <path d="M5.5 6.7h.01M8 6.7h.01M10.5 6.7h.01" />
+  </Icon>
+);

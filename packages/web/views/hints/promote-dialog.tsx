@@ -9,7 +9,7 @@ import { FailureText } from '../../parts/failure-text.tsx';
 import { GrantWords } from '../../parts/grant-words.tsx';
 import { plainText } from '../../parts/plain-text.ts';
 import { Value } from '../../parts/texts.tsx';
-import { UnifiedDiff } from './unified-diff.tsx';
+import { UnifiedDiff } from '../../parts/unified-diff.tsx';
 
 type PromoteWay = 'policy' | 'policy-run' | 'session';
 
@@ -139,7 +139,7 @@ function Preview({ planned: { policy, grant } }: { readonly planned: ApiPromoted
         <p>
           Changes <Value text={policy.path} lengthMax={56} />:
         </p>
-        <UnifiedDiff text={policy.diff} />
+        <UnifiedDiff label="Change of the policy" text={policy.diff} />
         <ul className="list-disc pl-4 text-dim">
           {policy.notes.map((note) => (
             <li key={note}>{plainText(note)}</li>

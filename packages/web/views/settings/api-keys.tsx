@@ -3,14 +3,14 @@ import type { GatewayAnswerOf } from '@subluminal/contracts';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { askedGateway, deleteGateway, postGateway } from '../../api/gateway.ts';
+import { AskFirst } from '../../parts/ask-first.tsx';
 import { Button } from '../../parts/buttons.tsx';
 import type { TableColumn } from '../../parts/data-table.tsx';
 import { FailureText } from '../../parts/failure-text.tsx';
+import { TextField } from '../../parts/field.tsx';
 import { plainLine } from '../../parts/plain-text.ts';
 import { SmallTable } from '../../parts/small-table.tsx';
 import { Ago, Value } from '../../parts/texts.tsx';
-import { AskFirst } from './ask-first.tsx';
-import { TextField } from './field.tsx';
 import { RowButton } from './row-button.tsx';
 import { ShownOnce } from './shown-once.tsx';
 

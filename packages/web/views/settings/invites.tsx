@@ -6,10 +6,10 @@ import { askedGateway, deleteGateway, postGateway } from '../../api/gateway.ts';
 import { Button, CommandLine } from '../../parts/buttons.tsx';
 import type { TableColumn } from '../../parts/data-table.tsx';
 import { FailureText } from '../../parts/failure-text.tsx';
+import { SelectField, TextField } from '../../parts/field.tsx';
 import { plainLine } from '../../parts/plain-text.ts';
 import { SmallTable } from '../../parts/small-table.tsx';
 import { Ago, Value } from '../../parts/texts.tsx';
-import { SelectField, TextField } from './field.tsx';
 import { RowButton } from './row-button.tsx';
 import { ShownOnce } from './shown-once.tsx';
 

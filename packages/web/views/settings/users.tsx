@@ -4,12 +4,12 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { askedGateway, postGateway } from '../../api/gateway.ts';
 import { useSession } from '../../api/session.ts';
+import { AskFirst } from '../../parts/ask-first.tsx';
 import type { TableColumn } from '../../parts/data-table.tsx';
 import { FailureText } from '../../parts/failure-text.tsx';
 import { plainLine } from '../../parts/plain-text.ts';
 import { SmallTable } from '../../parts/small-table.tsx';
 import { Ago, Value } from '../../parts/texts.tsx';
-import { AskFirst } from './ask-first.tsx';
 import { RowButton } from './row-button.tsx';
 
 type User = GatewayAnswerOf<'users'>['users'][number];

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
-import { Button } from '../../parts/buttons.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { FailureText } from '../../parts/failure-text.tsx';
+import { Button } from './buttons.tsx';
+import { Dialog } from './dialog.tsx';
+import { FailureText } from './failure-text.tsx';
 
 interface AskFirstProps {
   readonly title: string;

@@ -1,4 +1,4 @@
-import { plainLine } from '../../parts/plain-text.ts';
+import { plainLine } from './plain-text.ts';
 
 const LINES_SHOWN = 1_000;
 const LOOKS: { readonly [sign: string]: string } = {
@@ -8,13 +8,13 @@ const LOOKS: { readonly [sign: string]: string } = {
 };
 
 /** A change as `diff -u` writes it; its signs stay, so that the colours are not alone. */
-export function UnifiedDiff({ text }: { readonly text: string }) {
+export function UnifiedDiff({ text, label }: { readonly text: string; readonly label: string }) {
   // The first two lines name the file.
   const lines = text.trimEnd().split('\n').slice(2);
   return (
     <div
       role="region"
-      aria-label="Change of the policy"
+      aria-label={label}
       // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- What scrolls must be reached by keys.
       tabIndex={0}
       className="overflow-x-auto rounded-4 border border-line font-mono text-12"

@@ -1,0 +1,149 @@
+// How Steward is: what it has spent today, where it can be reached, and its last tasks.
+import type { ApiAnswerOf } from '@subluminal/contracts';
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { asked } from '../../api/ledger.ts';
+import { countText, dollarsText, durationText, shortCount } from '../../parts/amounts.ts';
+import type { TableColumn } from '../../parts/data-table.tsx';
+import { plainText } from '../../parts/plain-text.ts';
+import { SmallTable } from '../../parts/small-table.tsx';
+import { Ago, Fact, FactList, Value } from '../../parts/texts.tsx';
+import { AGAIN_MS, type StewardTask } from './use-steward.ts';
+
+type Status = ApiAnswerOf<'stewardStatus'>;
+type Spent = Status['spending'][number];
+
+export function MonitorTab() {
+  const { data } = useQuery({ ...asked('stewardStatus'), refetchInterval: AGAIN_MS });
+  const { data: last } = useQuery({
+    ...asked('stewardTasks', { query: { limit: 50 } }),
+    refetchInterval: AGAIN_MS,
+  });
+  if (data === undefined) return null;
+  return (
+    <div className="min-h-0 flex-1 overflow-y-auto">
+      <div className="flex max-w-[1080px] flex-col gap-6 p-4 max-sm:p-3">
+        <Facts status={data} />
+        <Part title="Today (UTC)">
+          <SmallTable
+            label="Spent today"
+            columns={SPENT}
+            rows={data.spending}
+            rowKey={({ purpose }) => purpose}
+            empty="No model was asked today."
+          />
+        </Part>
+        <Part title="Last tasks">
+          <SmallTable
+            label="Last tasks"
+            columns={TASKS}
+            rows={last?.tasks ?? []}
+            rowKey={({ id }) => id}
+            empty="No task yet. Say something in the chat."
+          />
+        </Part>
+      </div>
+    </div>
+  );
+}
+
+function Part({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  return (
+    <section aria-label={title} className="flex flex-col gap-1">
+      <h2 className="text-12 text-dim">{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+function Facts({ status }: { readonly status: Status }) {
+  const { pid, version, started_at_ms, config_folder, channels } = status;
+  return (
+    <FactList>
+      <Fact label="Runs">
+        since <Ago atMs={started_at_ms} />, process {pid}, version {plainText(version)}
+      </Fact>
+      <Fact label="Configuration">
+        <Value text={config_folder} lengthMax={100} />
+      </Fact>
+      <Fact label="Waits for you">
+        {countText(status.pending_confirmations)} calls, {countText(status.pending_changes)} changes
+      </Fact>
+      {channels.map(({ name, trouble }) => (
+        <Fact key={name} label={`On ${plainText(name)}`}>
+          {trouble === null ? 'works' : <span className="text-danger">■ {plainText(trouble)}</span>}
+        </Fact>
+      ))}
+    </FactList>
+  );
+}
+
+const SPENT: readonly TableColumn<Spent>[] = [
+  { id: 'purpose', title: 'Purpose', width: '1fr', cell: ({ purpose }) => plainText(purpose) },
+  { id: 'turns', title: 'Turns', width: '64px', align: 'right', cell: ({ turns }) => turns },
+  { id: 'steps', title: 'Steps', width: '64px', align: 'right', cell: ({ steps }) => steps },
+  {
+    id: 'tokens',
+    title: 'Tokens',
+    width: '120px',
+    align: 'right',
+    hiddenBelow: 640,
+    cell: ({ input_tokens, output_tokens }) =>
+      `${shortCount(input_tokens)} in, ${shortCount(output_tokens)} out`,
+  },
+  {
+    id: 'work',
+    title: 'Work',
+    width: '96px',
+    align: 'right',
+    hiddenBelow: 640,
+    cell: ({ work_ms }) => durationText(work_ms),
+  },
+  {
+    id: 'cost',
+    title: 'Cost',
+    width: '80px',
+    align: 'right',
+    cell: ({ cost_micros }) => dollarsText(cost_micros),
+  },
+];
+
+const TASKS: readonly TableColumn<StewardTask>[] = [
+  {
+    id: 'request',
+    title: 'Request',
+    width: '1fr',
+    cell: ({ request }) => <Value text={request} lengthMax={120} />,
+  },
+  { id: 'state', title: 'State', width: '72px', cell: ({ state }) => state },
+  {
+    id: 'refused',
+    title: 'Refused',
+    width: '72px',
+    align: 'right',
+    hiddenBelow: 640,
+    cell: ({ steps }) => steps.filter(({ state }) => state === 'refused').length,
+  },
+  {
+    id: 'steps',
+    title: 'Steps',
+    width: '64px',
+    align: 'right',
+    hiddenBelow: 640,
+    cell: ({ steps }) => steps.length,
+  },
+  {
+    id: 'cost',
+    title: 'Cost',
+    width: '80px',
+    align: 'right',
+    cell: ({ cost_micros }) => dollarsText(cost_micros),
+  },
+  {
+    id: 'when',
+    title: 'When',
+    width: '80px',
+    align: 'right',
+    cell: ({ created_at_ms }) => <Ago atMs={created_at_ms} />,
+  },
+];
