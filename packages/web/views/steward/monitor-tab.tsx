@@ -10,8 +10,8 @@ import { SmallTable } from '../../parts/small-table.tsx';
 import { Ago, Fact, FactList, Value } from '../../parts/texts.tsx';
 import { AGAIN_MS, type StewardTask } from './use-steward.ts';
 
-type Status = ApiAnswerOf<'stewardStatus'>;
-type Spent = Status['spending'][number];
+type StewardStatus = ApiAnswerOf<'stewardStatus'>;
+type Spent = StewardStatus['spending'][number];
 
 export function MonitorTab() {
   const { data } = useQuery({ ...asked('stewardStatus'), refetchInterval: AGAIN_MS });
@@ -56,7 +56,7 @@ function Part({ title, children }: { readonly title: string; readonly children: 
   );
 }
 
-function Facts({ status }: { readonly status: Status }) {
+function Facts({ status }: { readonly status: StewardStatus }) {
   const { pid, version, started_at_ms, config_folder, channels } = status;
   return (
     <FactList>
