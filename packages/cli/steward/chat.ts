@@ -1,4 +1,5 @@
 // Connects the chat to a running Steward, to the approvals and to the keyboard.
+import { addAbortSignal, Readable } from 'node:stream';
 import { type Failure, isFailure, type StewardAnswers } from '@subluminal/contracts';
 import type { Desk, Entry } from '@subluminal/plane/approvals';
 import { askSteward } from '@subluminal/steward/control';
@@ -155,12 +156,17 @@ async function followUpdates(
 async function readLines(io: Io, view: ChatView, stop: AbortController): Promise<void> {
   const decoder = new TextDecoder();
   let text = '';
-  for await (const chunk of io.stdin) {
-    if (stop.signal.aborted) return;
-    text += decoder.decode(chunk, { stream: true });
-    const lines = text.split('\n');
-    text = (lines.pop() ?? '').slice(0, LINE_LENGTH_MAX);
-    for (const line of lines) view.line(line);
+  // A terminal that is still read keeps the process.
+  if (io.stdin instanceof Readable) addAbortSignal(stop.signal, io.stdin);
+  try {
+    for await (const chunk of io.stdin) {
+      text += decoder.decode(chunk, { stream: true });
+      const lines = text.split('\n');
+      text = (lines.pop() ?? '').slice(0, LINE_LENGTH_MAX);
+      for (const line of lines) view.line(line);
+    }
+  } catch {
+    // It was left, or its terminal is gone.
   }
   stop.abort();
 }

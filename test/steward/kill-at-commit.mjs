@@ -1,0 +1,31 @@
+// `node --import kill-at-commit.mjs`: kills the process just before or just after its n-th commit to Steward's journal,
+// as KILL_AT says (`before 7`). It puts a class of its own over that of the SQLite library; the product has no such hook.
+import Module from 'node:module';
+
+const [when, place] = (process.env.KILL_AT ?? '').split(' ');
+let commits = 0;
+
+const killing = ({ DatabaseSync, ...library }) => ({
+  ...library,
+  DatabaseSync: class extends DatabaseSync {
+    #isJournal;
+
+    constructor(location, options) {
+      super(location, options);
+      this.#isJournal = String(location).endsWith('journal.db');
+    }
+
+    exec(sql) {
+      const isPlace = this.#isJournal && sql === 'COMMIT' && ++commits === Number(place);
+      if (isPlace && when === 'before') process.kill(process.pid, 'SIGKILL');
+      super.exec(sql);
+      if (isPlace && when === 'after') process.kill(process.pid, 'SIGKILL');
+    }
+  },
+});
+
+const load = Module._load;
+Module._load = (request, ...rest) => {
+  const loaded = load(request, ...rest);
+  return request === '@photostructure/sqlite' ? killing(loaded) : loaded;
+};
