@@ -114,9 +114,7 @@ function connect(
   folder: string,
   { mail, calendar, model }: Pick<DemoWorld, 'mail' | 'calendar' | 'model'>,
 ): void {
-  const chain = (name: string) => [
-    { provider: 'openai_compat', base_url: model.url, model: name },
-  ];
+  const chain = (name: string) => [{ provider: 'openai_compat', base_url: model.url, model: name }];
   const line = (port: number) => ({ host: '127.0.0.1', port, tls: 'none' });
   const { imapPort, smtpPort, user } = mail;
   const servers = { imap: line(imapPort), smtp: line(smtpPort) };

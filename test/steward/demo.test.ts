@@ -1,7 +1,7 @@
 // The demo task as a newcomer tries it: two commands in a fresh home, a terminal, and no account.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { API_ENDPOINTS } from '@subluminal/contracts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -9,6 +9,7 @@ import { verifies } from '../requirements.ts';
 import { type DemoHome, type DemoWorld, openDemoWorld, REQUEST, SUB } from './demo-task.ts';
 
 const TIMEOUT_MS = 60_000;
+const ANSWER_EVERY_MS = 200;
 
 let world: DemoWorld;
 beforeAll(async () => {
@@ -17,29 +18,27 @@ beforeAll(async () => {
 afterAll(() => world.close(), TIMEOUT_MS);
 
 /** A person at a terminal: makes the request, says yes to each question, and leaves when the answer is there. */
-async function talk({ env }: DemoHome): Promise<string> {
+async function talk({ env }: DemoHome): Promise<void> {
   const command = `exec '${process.execPath}' '${SUB}' steward chat`;
   const terminal = spawn('setsid', ['script', '-qfec', command, '/dev/null'], { env });
   const ended = once(terminal, 'exit');
   let seen = '';
-  let [asked, questions] = [false, 0];
+  let hasAsked = false;
   terminal.stdout.setEncoding('utf8').on('data', (text: string) => {
     seen += text;
-    appendFileSync('/tmp/crash/tty', text);
-    const prompts = seen.split('> ').length - 1;
-    if (prompts > 0 && !asked) {
-      asked = true;
+    if (seen.includes('> ') && !hasAsked) {
+      hasAsked = true;
       terminal.stdin.write(`${REQUEST}\n`);
     }
-    // What is typed too early for a person who reads is not taken, and the question comes again.
-    const next = seen.split('Allow this?').length - 1;
-    if (next > questions) terminal.stdin.write('y\n');
-    questions = next;
     if (/^That is all\..*^> $/ms.test(seen)) terminal.stdin.write('/quit\n');
   });
+  // An answer that comes before anybody can have read the question is not taken, and the question comes again.
+  const answers = setInterval(() => {
+    if (/Allow this\?[^\n]*$/.test(seen)) terminal.stdin.write('y\n');
+  }, ANSWER_EVERY_MS);
   await ended;
+  clearInterval(answers);
   expect(terminal.exitCode, seen).toBe(0);
-  return seen;
 }
 
 /** The calls of tools as the page gets them, the oldest first. */
@@ -48,8 +47,8 @@ async function callsOnPage({ subHome }: DemoHome) {
   const { url, token } = JSON.parse(served) as { url: string; token: string };
   const target = `${url}${API_ENDPOINTS.calls.path}?agent_id=steward&limit=100`;
   const answer = await fetch(target, { headers: { authorization: `Bearer ${token}` } });
-  const { calls } = (await answer.json()) as { calls: readonly CallOnPage[] };
-  return calls.toReversed();
+  const { rows } = (await answer.json()) as { rows: readonly CallOnPage[] };
+  return rows.toReversed();
 }
 
 interface CallOnPage {
@@ -57,7 +56,7 @@ interface CallOnPage {
   readonly server_name?: string;
   readonly tool_name?: string;
   readonly decision: string;
-  readonly status: string;
+  readonly approved_by: readonly string[];
 }
 
 test(
@@ -65,23 +64,27 @@ test(
   async () => {
     verifies('ST-9.1');
     const { home, mail, calendar } = world;
-    const seen = await talk(home);
-    console.log(seen);
+    await talk(home);
     expect(mail.received).toMatchObject([{ from: mail.user, to: ['ann@example.com'] }]);
     expect(mail.received[0]?.raw).toContain('In-Reply-To: <meeting@example.com>');
     expect([...calendar.files.values()].join('')).toContain('DTSTART:20261126T150000Z');
     expect(mail.folder('Sent')).toHaveLength(1);
 
     const calls = await callsOnPage(home);
-    console.log(JSON.stringify(calls, null, 1));
     const turns = calls.filter(({ kind }) => kind === 'turn');
     const uses = calls.filter(({ kind }) => kind === 'tool_call');
-    expect(uses.map((one) => `${one.server_name}.${one.tool_name} ${one.decision}`)).toEqual([
-      'email.search ALLOW',
-      'email.read ALLOW',
-      'calendar.create REQUIRE_APPROVAL',
-      'email.send REQUIRE_APPROVAL',
+    expect(
+      uses.map(({ server_name, tool_name, approved_by }) => [
+        `${server_name}.${tool_name}`,
+        approved_by.length,
+      ]),
+    ).toEqual([
+      ['email.search', 0],
+      ['email.read', 0],
+      ['calendar.create', 1],
+      ['email.send', 1],
     ]);
+    expect(calls.every(({ decision }) => decision === 'ALLOW')).toBe(true);
     // Five of the agent, and the guardian's about what is not only read.
     expect(turns).toHaveLength(7);
     expect((await home.sub('ledger', 'verify')).code).toBe(0);

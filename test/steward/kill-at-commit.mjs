@@ -24,8 +24,8 @@ const killing = ({ DatabaseSync, ...library }) => ({
   },
 });
 
-const load = Module._load;
-Module._load = (request, ...rest) => {
-  const loaded = load(request, ...rest);
-  return request === '@photostructure/sqlite' ? killing(loaded) : loaded;
+const { require } = Module.prototype;
+Module.prototype.require = function requireKilling(id) {
+  const loaded = Reflect.apply(require, this, [id]);
+  return id === '@photostructure/sqlite' ? killing(loaded) : loaded;
 };
