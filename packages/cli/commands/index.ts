@@ -121,6 +121,9 @@ const STEWARD = group('steward', 'Run Steward, a personal agent that is governed
   chat: ['Talk with it at the terminal', () => import('./steward.ts')],
   status: ['Show its tasks, its cost and what waits for you', () => import('./steward.ts')],
   stop: ['Stop it', () => import('./steward.ts')],
+  review: ['Decide about the changes that it proposes', () => import('./steward-review.ts')],
+  memory: ['See, set and forget what it remembers', () => import('./steward-memory.ts')],
+  pair: ['Let a sender of a channel write to it', () => import('./steward-pair.ts')],
 });
 
 const LEDGER = group('ledger', 'Verify and prune the ledger', {

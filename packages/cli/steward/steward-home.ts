@@ -1,6 +1,13 @@
 // Where Steward of this user is, and whether it runs.
 import { join } from 'node:path';
-import { type Failure, isFailure, tableFailure } from '@subluminal/contracts';
+import {
+  type Failure,
+  isFailure,
+  type StewardAnswers,
+  type StewardInputs,
+  type StewardMethod,
+  tableFailure,
+} from '@subluminal/contracts';
 import { homePaths } from '@subluminal/plane/config';
 import { startLedgerd } from '@subluminal/plane/daemon';
 import { ensurePrivateFolder, startInBackground } from '@subluminal/plane/os';
@@ -70,4 +77,12 @@ export async function startBehind(place: StewardHome) {
 
 function notStarted({ log }: StewardHome): Failure {
   return tableFailure('SUB_STEWARD_START', `Its log is ${log}.`);
+}
+
+/** What the Steward of this home answers; a failure where none runs. */
+export function stewardAnswer<M extends StewardMethod>(
+  method: M,
+  input: StewardInputs[M],
+): Promise<StewardAnswers[M] | Failure> {
+  return askSteward(stewardHome().socket, method, { input });
 }

@@ -72,6 +72,34 @@ export const STEWARD_MEMORIES = open({
   vectors: required(nullable(words), 'The model that searches by meaning; null without one.'),
 });
 
+export const MEMORY_SEARCH = closed({
+  text: required(string({ lengthMax: 1_000 }), 'What to look for, in words.'),
+  limit: optional(integer({ min: 1, max: 50 }), 'The best so many; 8.'),
+});
+
+export const STEWARD_MEMORY_FOUND = open({
+  entries: required(array(STEWARD_MEMORY, { itemsMax: LIST_MAX }), 'The best first.'),
+});
+
+export const STEWARD_MEMORY_AUDIT = open({
+  checked: required(count, 'Entries that were looked at.'),
+  findings: required(
+    array(
+      open({
+        kind: required(
+          oneOf('tampered', 'injected', 'contradiction', 'flood'),
+          'What is wrong with it.',
+        ),
+        id: required(words, 'The entry.'),
+        detail: required(words, 'More about it. Hostile text in part.'),
+      }),
+      { itemsMax: LIST_MAX },
+    ),
+    'What was found; the entries wait for the user.',
+  ),
+  unlisted: required(count, 'Findings beyond these.'),
+});
+
 export const STEWARD_CORE_FACTS = open({
   facts: required(
     array(

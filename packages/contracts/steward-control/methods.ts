@@ -30,12 +30,16 @@ import {
   MEMORY_NAMED,
   MEMORY_QUERY,
   MEMORY_REQUEST_DECIDED,
+  MEMORY_SEARCH,
   STEWARD_CORE_FACTS,
   STEWARD_DONE,
   STEWARD_FORGOTTEN,
   STEWARD_MEMORIES,
+  STEWARD_MEMORY_AUDIT,
+  STEWARD_MEMORY_FOUND,
   STEWARD_MEMORY_REVIEW,
 } from './memory-shapes.ts';
+import { PAIRED_SENDER, PAIRED_SENDERS, PAIRING_CODE, UNPAIR } from './pairing-shapes.ts';
 
 const words = string({ lengthMin: 0 });
 const name = string({ lengthMax: 256 });
@@ -216,6 +220,11 @@ export interface StewardInputs {
   readonly 'memory/confirm': Infer<typeof MEMORY_NAMED>;
   readonly 'memory/forget': Infer<typeof MEMORY_FORGET>;
   readonly 'memory/decide': Infer<typeof MEMORY_REQUEST_DECIDED>;
+  readonly 'memory/search': Infer<typeof MEMORY_SEARCH>;
+  readonly 'memory/audit': object;
+  readonly paired: object;
+  readonly pair: Infer<typeof PAIRING_CODE>;
+  readonly unpair: Infer<typeof UNPAIR>;
   readonly changes: object;
   readonly 'changes/show': Infer<typeof CHANGE_NAMED>;
   readonly 'changes/approve': Infer<typeof APPROVE_CHANGE>;
@@ -240,6 +249,11 @@ export interface StewardAnswers {
   readonly 'memory/confirm': Infer<typeof STEWARD_DONE>;
   readonly 'memory/forget': Infer<typeof STEWARD_FORGOTTEN>;
   readonly 'memory/decide': Infer<typeof STEWARD_DONE>;
+  readonly 'memory/search': Infer<typeof STEWARD_MEMORY_FOUND>;
+  readonly 'memory/audit': Infer<typeof STEWARD_MEMORY_AUDIT>;
+  readonly paired: Infer<typeof PAIRED_SENDERS>;
+  readonly pair: Infer<typeof PAIRED_SENDER>;
+  readonly unpair: Infer<typeof STEWARD_DONE>;
   readonly changes: Infer<typeof STEWARD_CHANGES>;
   readonly 'changes/show': Infer<typeof STEWARD_CHANGE_VIEW>;
   readonly 'changes/approve': Infer<typeof STEWARD_CHANGE>;
@@ -275,6 +289,11 @@ export const STEWARD_CONTROL: {
   'memory/confirm': method(MEMORY_NAMED, STEWARD_DONE),
   'memory/forget': method(MEMORY_FORGET, STEWARD_FORGOTTEN),
   'memory/decide': method(MEMORY_REQUEST_DECIDED, STEWARD_DONE),
+  'memory/search': method(MEMORY_SEARCH, STEWARD_MEMORY_FOUND),
+  'memory/audit': method(closed({}), STEWARD_MEMORY_AUDIT),
+  paired: method(closed({}), PAIRED_SENDERS),
+  pair: method(PAIRING_CODE, PAIRED_SENDER),
+  unpair: method(UNPAIR, STEWARD_DONE),
   changes: method(closed({}), STEWARD_CHANGES),
   'changes/show': method(CHANGE_NAMED, STEWARD_CHANGE_VIEW),
   'changes/approve': method(APPROVE_CHANGE, STEWARD_CHANGE),

@@ -5,7 +5,6 @@ import type { Desk } from '@subluminal/plane/approvals';
 import { openUpstream, proxyOf, tunnelAgent } from '@subluminal/plane/upstream';
 import {
   ChannelDesk,
-  type ChatAddress,
   openChannelStore,
   openChannels,
   openWebhookListener,
@@ -13,6 +12,7 @@ import {
 import type { Journal } from '../journal/index.ts';
 import { type Conversations, channelOf } from '../loop/index.ts';
 import { isReader } from './deliver-replies.ts';
+import type { Pairing } from './pairing-handlers.ts';
 
 export interface ChannelOptions {
   readonly integrations: IntegrationsFile;
@@ -31,7 +31,8 @@ export interface ChannelOptions {
 export interface RunningChannels {
   readonly kind: 'channels';
   state(): readonly { readonly name: string; readonly trouble: string | null }[];
-  reply(to: ChatAddress, text: string): ReturnType<ChannelDesk['reply']>;
+  readonly desk: ChannelDesk;
+  readonly pairing: Pairing;
   close(): Promise<void>;
 }
 
@@ -85,7 +86,12 @@ export async function startChannels(options: ChannelOptions): Promise<RunningCha
         name,
         trouble: trouble.get(name) ?? null,
       })),
-    reply: (to, text) => desk.reply(to, text),
+    desk,
+    pairing: {
+      paired: () => store.paired(),
+      pair: (code) => desk.pair(code),
+      unpair: (channel, sender) => store.unpair(channel, sender),
+    },
     close: async () => {
       if (listener !== undefined && !isFailure(listener)) await listener.close();
       await desk.stop();

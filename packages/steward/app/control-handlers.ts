@@ -12,12 +12,14 @@ import type { Conversations } from '../loop/index.ts';
 import type { Memory } from '../memory/index.ts';
 import { type ChangeDesks, changeHandlers } from './change-handlers.ts';
 import { memoryHandlers } from './memory-handlers.ts';
+import { type Pairing, pairingHandlers } from './pairing-handlers.ts';
 
 type Status = StewardAnswers['status'];
 
 export interface ControlParts {
   readonly memory: Memory;
   readonly desks: ChangeDesks;
+  readonly pairing: Pairing;
   readonly journal: Journal;
   readonly conversations: Conversations;
   readonly about: () => Pick<
@@ -35,6 +37,7 @@ export function controlHandlers(parts: ControlParts): ControlHandlers {
   return {
     ...memoryHandlers(parts.memory),
     ...changeHandlers(parts.desks),
+    ...pairingHandlers(parts.pairing),
     status: async () => ({
       ...about(),
       ...pending(),

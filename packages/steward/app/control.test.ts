@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isFailure } from '@subluminal/contracts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { PairedSender } from '../channels/index.ts';
 import { askSteward, type ControlServer, controlSocket, serveControl } from '../control/index.ts';
 import { inOrder, use, World } from '../loop/testing/fakes.ts';
 import { type Memory, openMemory } from '../memory/index.ts';
@@ -43,11 +44,13 @@ beforeEach(async () => {
     record: (record) => records.push(record),
     log: () => undefined,
   });
+  const pairing = pairingWith([]);
   const about = { pid: 7, version: '1', started_at_ms: 1, config_folder: '/srv/steward' };
   parts = {
     ...(await world.start()),
     memory,
     desks: changes.desks,
+    pairing,
     about: () => ({ ...about, servers: ['files'], channels: [] }),
     pending: () => ({ pending_confirmations: 0, pending_changes: 0 }),
     nowMs: () => world.nowMs,
@@ -62,6 +65,20 @@ afterEach(async () => {
   await world.remove();
   rmSync(folder, { recursive: true });
 });
+
+/** One sender waits with the code ABCD-EFGH. */
+function pairingWith(senders: PairedSender[]): ControlParts['pairing'] {
+  const sender = { channel: 'telegram', sender: '7', senderName: 'Ada', atMs: 5 };
+  return {
+    paired: () => senders,
+    pair: (code) => {
+      if (code !== 'ABCD-EFGH') return { kind: 'unknown' };
+      senders.push(sender);
+      return { kind: 'paired', sender };
+    },
+    unpair: () => senders.pop() !== undefined,
+  };
+}
 
 const SEND = { channel: 'terminal', person: 'ada', text: 'Read it.' } as const;
 
@@ -224,4 +241,24 @@ test('a staged file is seen, edited, approved as it was seen, and rolled back, o
     ['approved', 'ada', 'web'],
     ['rolled_back', 'ada', 'web'],
   ]);
+});
+
+test('a code pairs its sender, who is listed until they are removed', async () => {
+  const wrong = await askSteward(socket, 'pair', { input: { code: 'XXXX-XXXX' } });
+  expect(wrong).toMatchObject({ code: 'SUB_STEWARD_REQUEST' });
+  const sender = { channel: 'telegram', sender: '7', name: 'Ada', paired_at_ms: 5 };
+  expect(await askSteward(socket, 'pair', { input: { code: 'ABCD-EFGH' } })).toEqual(sender);
+  expect(await askSteward(socket, 'paired', { input: {} })).toEqual({ senders: [sender] });
+  const input = { channel: 'telegram', sender: '7' };
+  expect(await askSteward(socket, 'unpair', { input })).toEqual({ is_done: true });
+  expect(await askSteward(socket, 'unpair', { input })).toMatchObject({ kind: 'failure' });
+});
+
+test('the memory is searched and audited for the user', async () => {
+  await memory.add({ text: 'The dentist is in Ghent.', provenance: 'agent_observation' });
+  const found = await told(askSteward(socket, 'memory/search', { input: { text: 'dentist' } }));
+  expect(found.entries).toMatchObject([{ text: 'The dentist is in Ghent.' }]);
+  expect(await told(askSteward(socket, 'memory/audit', { input: {} }))).toEqual({
+    ...{ checked: 1, findings: [], unlisted: 0 },
+  });
 });

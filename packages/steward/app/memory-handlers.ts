@@ -54,6 +54,14 @@ export function memoryHandlers(memory: Memory): Pick<ControlHandlers, MemoryMeth
       const { entries, coreFacts: core_facts, requests } = told;
       return { entries, core_facts, requests };
     },
+    'memory/search': async (query) => {
+      const found = await memory.search(query);
+      return { entries: found.map(({ entry }) => entryAnswer(entry)) };
+    },
+    'memory/audit': async (_, signal) => {
+      const { checked, findings, unlisted } = await memory.audit(signal);
+      return { checked, findings: [...findings], unlisted };
+    },
     'memory/decide': async ({ id, verdict }) => (await memory.decideRequest(id, verdict)) ?? DONE,
   };
 }

@@ -52,7 +52,10 @@ async function open(options: StewardOptions, opened: OpenParts): Promise<string 
   const conversations = opened.add(wiredConversations(parts), (one) => one.close());
   const channels = await openedChannels(parts, conversations);
   if (isFailure(channels)) return channels;
-  const delivery = new ReplyDelivery({ journal, reply: channels.reply, log });
+  const delivery = new ReplyDelivery({
+    ...{ journal, log },
+    reply: (to, text) => channels.desk.reply(to, text),
+  });
   opened.add(delivery, (one) => one.stop());
   const startedAtMs = Date.now();
   const about = () => ({
@@ -68,6 +71,7 @@ async function open(options: StewardOptions, opened: OpenParts): Promise<string 
     socket,
     controlHandlers({
       ...{ journal, conversations, memory, desks: changes.desks, about, nowMs: Date.now },
+      pairing: channels.pairing,
       pending: () => pendingOf(parts),
     }),
   );
@@ -134,7 +138,7 @@ function limitsOf({ task, day, heartbeat, circuit_breaker }: GuardrailsFile): Lo
 async function openedChannels(
   parts: Parts,
   conversations: Conversations,
-): Promise<Pick<RunningChannels, 'reply' | 'state'> | Failure> {
+): Promise<RunningChannels | Failure> {
   const { live, loaded, env, secrets, journal, approvals, log, opened } = parts;
   const { integrations } = live.current();
   const redactor = createRedactor({});

@@ -1,0 +1,18 @@
+// A change that Steward proposes, whole, for a person who decides about it.
+import type { StewardAnswers } from '@subluminal/contracts';
+import { harmless, harmlessLine } from '../terminal/text.ts';
+
+export function changeText(view: StewardAnswers['changes/show']): string {
+  const { change, loosens, files } = view;
+  const { id, kind, state, why, by, is_modified } = change;
+  const lines = [
+    `${id}: ${kind}, ${state.replaceAll('_', ' ')}${by === null ? '' : ` (${by})`}`,
+    ...(why === '' ? [] : [`Why, in its words: ${why}`]),
+    ...(is_modified ? ['The proposed text was edited by you.'] : []),
+    ...(loosens.length === 0 ? [] : ['It loosens what is allowed:']),
+    ...loosens.map((line) => `  ${line}`),
+  ];
+  // What a file holds must not act on the terminal; its lines stay lines.
+  const diffs = files.map(({ diff }) => diff.split('\n').map(harmless).join('\n'));
+  return `${lines.map(harmlessLine).join('')}${diffs.join('\n')}\n`;
+}
