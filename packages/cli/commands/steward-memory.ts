@@ -22,7 +22,7 @@ interface Words {
   readonly isId: boolean;
 }
 
-interface Action {
+interface MemoryAction {
   /** The words that it takes. */
   readonly takes: 0 | 1 | 2;
   /** It changes something, so a person does it. */
@@ -30,7 +30,7 @@ interface Action {
   readonly run: (words: Words) => Promise<Outcome>;
 }
 
-const ACTIONS: { readonly [name: string]: Action } = {
+const ACTIONS: { readonly [name: string]: MemoryAction } = {
   search: { takes: 1, changes: false, run: search },
   core: { takes: 0, changes: false, run: core },
   review: { takes: 0, changes: false, run: review },
@@ -73,7 +73,7 @@ export const memory = defineCommand({
   },
 });
 
-function wordsProblem(name: string, { takes }: Action, { first, second, isId }: Words) {
+function wordsProblem(name: string, { takes }: MemoryAction, { first, second, isId }: Words) {
   if (isId && name !== 'forget') return badUsage('--id is for `forget`.', 'Leave it out.');
   // An empty value of `set` takes the fact out.
   const isRight = takes === 0 ? first === '' : first !== '' && (takes === 2 || second === '');
@@ -84,7 +84,7 @@ function wordsProblem(name: string, { takes }: Action, { first, second, isId }: 
   );
 }
 
-function personProblem({ changes }: Action, io: Io): Failure | undefined {
+function personProblem({ changes }: MemoryAction, io: Io): Failure | undefined {
   return changes ? mayAct('terminal', io) : undefined;
 }
 
