@@ -11,6 +11,7 @@ import { type ScriptedModel, startScriptedModel } from '../steward/scripted-mode
 import { openBrowser, openPage, overflow, PHONE, seriousFindings } from './browser.ts';
 import { PageHome } from './page-home.ts';
 
+const IDENTITY = 'You are the steward of Ada.\n';
 const HOSTILE = '<img src=x onerror=alert(1)>\u202e';
 
 /** The agent has tools, the guardian has none: what it says here is no verdict, so that a person is asked. */
@@ -31,6 +32,14 @@ function script({ tools, asked, results }: Conversation): Reply {
             {
               name: 'memory.remember',
               args: { text: 'The office is in Ghent.', reasoning: 'To know it later.' },
+            },
+          ],
+        },
+        {
+          uses: [
+            {
+              name: 'config.propose',
+              args: { path: 'identity.md', text: IDENTITY, why: 'Asked.', reasoning: 'Asked.' },
             },
           ],
         },
@@ -102,6 +111,8 @@ test('a task is followed on the page, its held calls are approved there, and wha
   await button(page, 'Approve').click();
   await confirmation.getByRole('heading', { name: 'memory/remember' }).waitFor();
   await button(page, 'Approve').click();
+  await confirmation.getByRole('heading', { name: 'config/propose' }).waitFor();
+  await button(page, 'Approve').click();
   const reply = page.getByRole('article', { name: 'Steward' });
   await reply.getByText('It is proposed.').waitFor();
   // Everything that a model writes is text.
@@ -143,8 +154,13 @@ test('a task is followed on the page, its held calls are approved there, and wha
   await button(page, 'Set').click();
   await button(page, 'Remove city').waitFor();
 
-  await page.getByRole('link', { name: 'Proposals' }).click();
-  await page.getByText('Nothing is proposed.').waitFor();
+  // Its configuration changes when a person merges the proposal.
+  await page.getByRole('link', { name: 'Proposals 1' }).click();
+  await page.getByRole('row', { name: /waits.*config.*identity\.md/ }).click();
+  await button(page, 'Merge').click();
+  await button(page, 'Take back…').waitFor();
+  const config = join(home.folder, '.subluminal', 'steward', 'config');
+  expect(readFileSync(join(config, 'identity.md'), 'utf8')).toBe(IDENTITY);
   await page.getByRole('link', { name: 'Monitor' }).click();
   await page.getByRole('row', { name: /Write hello.*done/ }).waitFor();
   expect(await seriousFindings(page)).toEqual([]);

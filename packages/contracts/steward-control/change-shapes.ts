@@ -50,6 +50,10 @@ export const STEWARD_CHANGE_VIEW = open({
     array(words, { itemsMax: LIST_MAX }),
     'What it would let pass that is stopped now.',
   ),
+  notes: required(
+    array(words, { itemsMax: LIST_MAX }),
+    'What a proposed skill, server or tool is and may do, in words.',
+  ),
   files: required(
     array(
       open({

@@ -2,7 +2,7 @@
 // configuration.
 import { type Failure, isFailure, type StewardAnswers } from '@subluminal/contracts';
 import type { ControlHandlers } from '../control/index.ts';
-import type { ProposalDesk } from '../proposals/index.ts';
+import type { ProposalDesk, ProposalView } from '../proposals/index.ts';
 import type { ChangeDesk, ChangeSet, ChangeView } from '../staging/index.ts';
 
 type ChangeMethod = Extract<keyof ControlHandlers, `changes${string}`>;
@@ -15,6 +15,7 @@ export interface ChangeDesks {
 }
 
 const CHANGES_SHOWN = 500;
+const NOTHING_SAID = { loosens: [], notes: [] };
 
 export function changeHandlers(desks: ChangeDesks): Pick<ControlHandlers, ChangeMethod> {
   const { files, proposals } = desks;
@@ -24,12 +25,12 @@ export function changeHandlers(desks: ChangeDesks): Pick<ControlHandlers, Change
   const show = async (id: string): Promise<ToldView | Failure> => {
     if (!isProposal(id)) {
       const view = await files.show(id);
-      return isFailure(view) ? view : viewAnswer(view, changeAnswer(view.set, 'files'), []);
+      return isFailure(view)
+        ? view
+        : viewAnswer(view, changeAnswer(view.set, 'files'), NOTHING_SAID);
     }
     const view = await proposals.show(id);
-    return isFailure(view)
-      ? view
-      : viewAnswer(view, changeAnswer(view.set, view.kind), view.loosens);
+    return isFailure(view) ? view : viewAnswer(view, changeAnswer(view.set, view.kind), view);
   };
   return {
     changes: async () => {
@@ -79,10 +80,10 @@ function changeAnswer(set: ChangeSet, kind: ToldChange['kind']): ToldChange {
 function viewAnswer(
   { sha256, files }: ChangeView,
   change: ToldChange,
-  loosens: readonly string[],
+  { loosens, notes }: Pick<ProposalView, 'loosens' | 'notes'>,
 ): ToldView {
   return {
-    ...{ change, sha256, loosens },
+    ...{ change, sha256, loosens, notes },
     files: files.map(({ path, to = null, kind, texts, diff }) => ({
       ...{ path, to, kind, diff },
       before: texts?.before ?? null,

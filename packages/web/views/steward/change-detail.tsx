@@ -60,7 +60,7 @@ export function ChangeDetail({ id }: { readonly id: string }) {
   );
 }
 
-function Head({ view: { change, loosens } }: { readonly view: ChangeView }) {
+function Head({ view: { change, loosens, notes } }: { readonly view: ChangeView }) {
   const { state, why, by, decided_at_ms, proposed_at_ms, is_modified } = change;
   return (
     <div className="flex flex-col gap-2">
@@ -74,6 +74,13 @@ function Head({ view: { change, loosens } }: { readonly view: ChangeView }) {
             ))}
           </ul>
         </div>
+      )}
+      {notes.length > 0 && (
+        <ul aria-label="What it is" className="list-disc pl-4">
+          {notes.map((words) => (
+            <li key={words}>{plainText(words)}</li>
+          ))}
+        </ul>
       )}
       <FactList>
         <Fact label="State">
