@@ -19,7 +19,7 @@ export const STEWARD = [
   },
   {
     id: 'ST-4-ring3',
-    state: 'planned',
+    state: 'done',
     text: 'Every model call, action, verdict and block is recorded for good, and odd patterns raise an alert.',
   },
   {

@@ -164,7 +164,7 @@ function statusOutcome(told: StewardAnswers['status'] | undefined): Outcome {
     return printout({ running: false }, 'Steward does not run.\n', EXIT.findings);
   }
   const { pid, version, config_folder, open_tasks, spending, channels } = told;
-  const { pending_confirmations: calls, pending_changes: changes } = told;
+  const { pending_confirmations: calls, pending_changes: changes, alerts } = told;
   const lines = [
     `Steward runs (pid ${pid}, version ${version}), configured by ${config_folder}.`,
     open_tasks.length === 0 ? 'No task is open.' : `${plural(open_tasks.length, 'open task')}:`,
@@ -178,6 +178,8 @@ function statusOutcome(told: StewardAnswers['status'] | undefined): Outcome {
         `  ${purpose}: ${plural(turns, 'turn')}, ${plural(steps, 'step')}, ${costText(cost_micros)}`,
     ),
     ...channels.map(({ name, trouble }) => `Channel ${name}: ${trouble ?? 'works'}`),
+    ...(alerts.length === 0 ? [] : [`${plural(alerts.length, 'alert')} within a day:`]),
+    ...alerts.map(({ text, count }) => `  ${text}${count === 1 ? '' : ` (${count} times)`}`),
     `${plural(calls, 'call')} and ${plural(changes, 'change')} wait for you.`,
   ];
   return printout({ running: true, ...told }, lines.map(harmlessLine).join(''));

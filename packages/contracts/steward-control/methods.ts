@@ -146,6 +146,19 @@ export const STEWARD_STATUS = open({
   ),
   pending_confirmations: required(count, 'Calls of its runs that wait for a person.'),
   pending_changes: required(count, 'Staged changes and proposals that wait for a person.'),
+  alerts: required(
+    array(
+      open({
+        cause: required(words, 'What is odd.'),
+        text: required(words, 'In words.'),
+        count: required(count, 'How often it was seen in its hour.'),
+        last_at_ms: required(TIME_MS, 'When last.'),
+        is_told: required(boolean(), 'False when it was only recorded.'),
+      }),
+      { itemsMax: LIST_MAX },
+    ),
+    'What the monitor has found within a day, the newest first.',
+  ),
 });
 
 export const STEWARD_CONVERSATIONS = open({

@@ -22,7 +22,7 @@ import {
 import { openRunCedar } from '../services/run/cedar.ts';
 import { finderOptions } from '../services/self-protection/finder-options.ts';
 import type { GateFacts } from '../services/serve/sessions/served-session.ts';
-import { sharedSink } from '../services/sink/index.ts';
+import { type BatchingSink, sharedSink } from '../services/sink/index.ts';
 import { identify } from '../stores/identity/index.ts';
 
 export interface AgentRunsOptions {
@@ -33,6 +33,8 @@ export interface AgentRunsOptions {
   /** Such as `steward`. */
   readonly agentId: string;
   readonly warn: (text: string) => void;
+  /** Sees each line of the record as it is written. It must not throw. */
+  readonly watch?: (line: string) => void;
 }
 
 export interface AgentRunOpening {
@@ -72,7 +74,12 @@ export async function startAgentRuns(options: AgentRunsOptions): Promise<AgentRu
     return cedar;
   }
   const runs = new Set<AgentRun>();
-  const shared = { ...options, loaded, sink: sharedSink(sink), judge: cedar?.judge };
+  const shared = {
+    ...options,
+    loaded,
+    sink: sharedSink(watched(sink, options.watch)),
+    judge: cedar?.judge,
+  };
   return {
     open: (opening) => {
       const run = openRun(shared, opening, () => runs.delete(run));
@@ -90,6 +97,20 @@ export async function startAgentRuns(options: AgentRunsOptions): Promise<AgentRu
       await cedar?.close();
       await sink.close(FLUSH_MS);
     },
+  };
+}
+
+function watched(sink: BatchingSink, watch: AgentRunsOptions['watch']): BatchingSink {
+  if (watch === undefined) return sink;
+  return {
+    write: (written) => {
+      sink.write(written);
+      watch(written.line);
+    },
+    push: () => sink.push(),
+    flush: (timeoutMs) => sink.flush(timeoutMs),
+    close: (timeoutMs) => sink.close(timeoutMs),
+    stats: () => sink.stats(),
   };
 }
 

@@ -1,6 +1,7 @@
 // What Steward answers on its socket.
 import { type StewardAnswers, tableFailure } from '@subluminal/contracts';
 import {
+  alertsAnswer,
   type ControlHandlers,
   changed,
   spendingAnswer,
@@ -43,6 +44,7 @@ export function controlHandlers(parts: ControlParts): ControlHandlers {
       ...pending(),
       open_tasks: journal.openTasks().map((task) => taskAnswer(journal, task)),
       spending: spendingAnswer(journal, nowMs()),
+      alerts: alertsAnswer(journal, nowMs()),
     }),
     conversations: async () => ({
       conversations: journal

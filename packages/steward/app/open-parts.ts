@@ -8,7 +8,11 @@ import {
 } from '@subluminal/contracts';
 import type { SecretPlaces } from '@subluminal/gateway/config';
 import { type Desk, type Owner, openDesk } from '@subluminal/plane/approvals';
-import { type AgentRuns, startAgentRuns } from '@subluminal/plane/apps/agent-run';
+import {
+  type AgentRuns,
+  type AgentRunsOptions,
+  startAgentRuns,
+} from '@subluminal/plane/apps/agent-run';
 import type { LoadResult } from '@subluminal/plane/config';
 import {
   ensurePrivateFolder,
@@ -25,6 +29,7 @@ import {
 import { type Journal, openJournal } from '../journal/index.ts';
 import { type Memory, openMemory } from '../memory/index.ts';
 import { openModels, type StewardModels } from '../models/index.ts';
+import { Monitor } from '../monitor/index.ts';
 import { sandboxUpstream } from '../sandbox/index.ts';
 import { type ChangeRecord, fileRoots } from '../staging/index.ts';
 import { type OpenChanges, openChanges } from './open-changes.ts';
@@ -103,7 +108,12 @@ export async function openParts(
   const workspace = join(places.userHome, 'Steward');
   const unsafe = ensurePrivateFolder(workspace);
   if (unsafe !== undefined) return unsafe;
-  const runs = await openRuns(options, live.current(), workspace);
+  const guardrails = () => live.current().guardrails;
+  const monitor = new Monitor({ journal, guardrails, nowMs: Date.now, log });
+  const runs = await openRuns(options, live.current(), {
+    cwd: workspace,
+    watch: (line) => monitor.take(line),
+  });
   if (isFailure(runs)) return runs;
   opened.add(runs, (one) => one.close());
   const { config, prices } = loaded;
@@ -162,11 +172,11 @@ async function openConfig(
 function openRuns(
   { loaded, env, log }: StewardOptions,
   { manifestsFolder }: StewardConfig,
-  cwd: string,
+  place: Pick<AgentRunsOptions, 'cwd' | 'watch'>,
 ): Promise<AgentRuns | Failure> {
   const config = { ...loaded.config, 'surface.manifests': manifestsFolder };
   const agent = { agentId: 'steward', warn: log };
-  return startAgentRuns({ ...agent, loaded: { ...loaded, config }, env, cwd });
+  return startAgentRuns({ ...agent, loaded: { ...loaded, config }, env, ...place });
 }
 
 /** With who asks: the questions of a process that has ended end at once. */

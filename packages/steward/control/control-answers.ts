@@ -90,3 +90,14 @@ export function spendingAnswer(
     work_ms: spent.workMs,
   }));
 }
+
+const DAY_MS = 86_400_000;
+const ALERTS_SHOWN = 50;
+
+export function alertsAnswer(journal: Journal, nowMs: number): StewardAnswers['status']['alerts'] {
+  return journal.alerts.since(nowMs - DAY_MS, ALERTS_SHOWN).map((alert) => ({
+    ...{ cause: alert.cause, text: alert.text, count: alert.count },
+    last_at_ms: alert.lastAtMs,
+    is_told: alert.isTold,
+  }));
+}

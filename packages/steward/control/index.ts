@@ -1,4 +1,10 @@
 export { askSteward, controlSocket } from '@subluminal/plane/steward-socket';
-export { changed, spendingAnswer, taskAnswer, updatesAnswer } from './control-answers.ts';
+export {
+  alertsAnswer,
+  changed,
+  spendingAnswer,
+  taskAnswer,
+  updatesAnswer,
+} from './control-answers.ts';
 export type { ControlHandlers, ControlServer } from './control-server.ts';
 export { serveControl } from './control-server.ts';

@@ -57,6 +57,11 @@ const NAME_PARTS = /[,;\n]+/;
 /** Words of a mail address around which nothing else is a name: `Ann <ann@example.com>`. */
 const WITH_NAME = /^[^<>]*<([^<>]*)>\s*$/;
 
+/** Whom a call reaches. */
+export function recipientsOf(call: OutgoingCall): readonly Recipient[] {
+  return outgoingOf(call).recipients;
+}
+
 export function outgoingOf(call: OutgoingCall): Outgoing {
   const { leaves, whole: isWhole } = leavesOf(call.args, LIMITS);
   const nothing = { recipients: [], texts: [], addresses: [], isMessage: false, isWhole: true };

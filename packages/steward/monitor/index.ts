@@ -1,0 +1,1 @@
+export { Monitor } from './monitor.ts';
