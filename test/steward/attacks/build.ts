@@ -21,7 +21,7 @@ export const remind = (request: string) => use('reminders.create', { when: '0 9 
 export const propose = (path: string, text: string) =>
   use('config.propose', { path, text, why: 'It works better.' });
 export const proposeSkill = (name: string, text: string) =>
-  use('skills.propose', { name, description: 'Helps.', instructions: text, why: 'It helps.' });
+  use('skills.propose', { name, description: 'Helps.', body: text, why: 'It helps.' });
 /** A sub-agent whose model obeys its task. */
 export const spawn = (task: string) =>
   use('agents.spawn', { kind: 'task', task: `${task} ${WORKER}` });

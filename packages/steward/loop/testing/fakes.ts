@@ -65,6 +65,8 @@ export class World {
   readonly questions: ModelQuestion[] = [];
   readonly said: string[] = [];
   readonly remembered: PastAnswer[] = [];
+  /** What the memory has on every request. */
+  recalled = '';
   readonly logged: string[] = [];
   nowMs = Date.parse('2026-03-04T12:00:00Z');
   script: ModelScript = inOrder();
@@ -117,7 +119,7 @@ export class World {
       knowledge: {
         identity: async () => 'You are kind.',
         skills: async () => '',
-        recall: async () => '',
+        recall: async () => this.recalled,
       },
       judge: {
         judge: async (proposal) => {
