@@ -180,9 +180,18 @@ function statusOutcome(told: StewardAnswers['status'] | undefined): Outcome {
     ...channels.map(({ name, trouble }) => `Channel ${name}: ${trouble ?? 'works'}`),
     ...(alerts.length === 0 ? [] : [`${plural(alerts.length, 'alert')} within a day:`]),
     ...alerts.map(({ text, count }) => `  ${text}${count === 1 ? '' : ` (${count} times)`}`),
+    memoryLine(told.memory),
     `${plural(calls, 'call')} and ${plural(changes, 'change')} wait for you.`,
   ];
   return printout({ running: true, ...told }, lines.map(harmlessLine).join(''));
+}
+
+function memoryLine(memory: StewardAnswers['status']['memory']): string {
+  const { engine, vectors, trouble, waiting, last_audit } = memory;
+  const search = vectors === null ? `by words alone (${trouble ?? ''})` : `by ${vectors}`;
+  const findings =
+    last_audit === null ? '' : `, ${plural(last_audit.findings, 'finding')} at the last audit`;
+  return `Memory: ${engine}, searched ${search}; ${waiting} to review${findings}.`;
 }
 
 export const stop = defineCommand({

@@ -144,6 +144,24 @@ export const STEWARD_STATUS = open({
     ),
     'Of this day (UTC), by purpose.',
   ),
+  memory: required(
+    open({
+      engine: required(oneOf('sqlite', 'postgres'), 'Where it is kept.'),
+      vectors: required(nullable(words), 'The model that searches by meaning; null without one.'),
+      trouble: required(nullable(words), 'Why there is none.'),
+      waiting: required(count, 'Entries and requests that wait for the user.'),
+      last_audit: required(
+        nullable(
+          open({
+            at_ms: required(TIME_MS, 'When it ended.'),
+            findings: required(count, 'What it found.'),
+          }),
+        ),
+        'The last daily audit.',
+      ),
+    }),
+    'What it remembers.',
+  ),
   pending_confirmations: required(count, 'Calls of its runs that wait for a person.'),
   pending_changes: required(count, 'Staged changes and proposals that wait for a person.'),
   alerts: required(

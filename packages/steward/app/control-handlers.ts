@@ -13,6 +13,7 @@ import type { Conversations } from '../loop/index.ts';
 import type { Memory } from '../memory/index.ts';
 import { type ChangeDesks, changeHandlers } from './change-handlers.ts';
 import { memoryHandlers } from './memory-handlers.ts';
+import { lastMemoryAudit } from './open-own-memory.ts';
 import { type Pairing, pairingHandlers } from './pairing-handlers.ts';
 
 type Status = StewardAnswers['status'];
@@ -42,6 +43,7 @@ export function controlHandlers(parts: ControlParts): ControlHandlers {
     status: async () => ({
       ...about(),
       ...pending(),
+      memory: await memoryState(parts),
       open_tasks: journal.openTasks().map((task) => taskAnswer(journal, task)),
       spending: spendingAnswer(journal, nowMs()),
       alerts: alertsAnswer(journal, nowMs()),
@@ -79,5 +81,16 @@ export function controlHandlers(parts: ControlParts): ControlHandlers {
       if (version !== undefined) await changed(journal, version, { waitMs, signal });
       return updatesAnswer(journal, conversation_id, after);
     },
+  };
+}
+
+async function memoryState({ memory, journal }: ControlParts): Promise<Status['memory']> {
+  const { engine, entries, requests, vectors } = await memory.status();
+  return {
+    engine,
+    vectors: vectors.kind === 'on' ? vectors.model : null,
+    trouble: vectors.kind === 'on' ? null : vectors.why,
+    waiting: entries.review + entries.quarantined + requests,
+    last_audit: lastMemoryAudit(journal),
   };
 }

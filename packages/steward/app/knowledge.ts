@@ -1,7 +1,7 @@
 // What the model knows beside the conversation: identity.md, the facts that the user has set, and what the memory
 // finds.
 import type { Knowledge } from '../loop/index.ts';
-import type { AgentMemory } from '../memory/index.ts';
+import type { AgentMemory, Provenance } from '../memory/index.ts';
 
 interface KnowledgeParts {
   readonly identity: () => string;
@@ -10,6 +10,7 @@ interface KnowledgeParts {
 
 const FOUND_MAX = 12;
 const QUERY_LENGTH_MAX = 2_000;
+const OUTSIDE: ReadonlySet<Provenance> = new Set(['external_content', 'tool_result']);
 
 export function knowledge({ identity, memory }: KnowledgeParts): Knowledge {
   return {
@@ -20,11 +21,14 @@ export function knowledge({ identity, memory }: KnowledgeParts): Knowledge {
         .trim();
     },
     skills: async () => '',
-    recall: async (request) => {
-      const found = await memory.search({
-        text: request.slice(0, QUERY_LENGTH_MAX),
-        limit: FOUND_MAX,
-      });
+    recall: async (request, run) => {
+      const text = request.slice(0, QUERY_LENGTH_MAX);
+      const found = await memory.search({ text, limit: FOUND_MAX });
+      // What came from outside once is as tainted as when it came.
+      for (const { entry } of found) {
+        if (!OUTSIDE.has(entry.provenance)) continue;
+        await run.remember({ server: 'memory', tool: 'search', text: entry.text });
+      }
       return found.map(({ marked }) => `- ${marked}`).join('\n');
     },
   };

@@ -27,12 +27,13 @@ import {
   type StewardConfig,
 } from '../config/index.ts';
 import { type Journal, openJournal } from '../journal/index.ts';
-import { type Memory, openMemory } from '../memory/index.ts';
+import type { Memory } from '../memory/index.ts';
 import { openModels, type StewardModels } from '../models/index.ts';
 import { Monitor } from '../monitor/index.ts';
 import { sandboxUpstream } from '../sandbox/index.ts';
 import { type ChangeRecord, fileRoots } from '../staging/index.ts';
 import { type OpenChanges, openChanges } from './open-changes.ts';
+import { openOwnMemory } from './open-own-memory.ts';
 import { openSubAgents } from './open-sub-agents.ts';
 import type { OwnServerParts } from './own-servers.ts';
 import { type UsedSecrets, usedSecrets } from './used-secrets.ts';
@@ -103,7 +104,11 @@ export async function openParts(
   const journal = await openJournal(join(state, 'journal.db'), Date.now);
   if (isFailure(journal)) return journal;
   opened.add(journal, (one) => one.close());
-  const memory = opened.add(await openMemory({ home: paths.home }), (one) => one.close());
+  const { folder, integrations } = live.current();
+  const secrets = await secretsOf(integrations, places);
+  const { home } = paths;
+  const memory = await openOwnMemory({ home, integrations, env, secrets, opened, log });
+  if (isFailure(memory)) return memory;
   // Outside of the home, which no agent may touch.
   const workspace = join(places.userHome, 'Steward');
   const unsafe = ensurePrivateFolder(workspace);
@@ -124,8 +129,6 @@ export async function openParts(
   const approvals = openDesk({ home: paths.home, ports: approvalPorts(log) });
   if (isFailure(approvals)) return approvals;
   const upstream = opened.add(sandboxUpstream(), (one) => one.close());
-  const { folder, integrations } = live.current();
-  const secrets = await secretsOf(integrations, places);
   const secret = secrets.fetch;
   const folders = [workspace, ...integrations.files.folders] as const;
   const roots = fileRoots({ folders, closed: [paths.home, folder] });

@@ -14,6 +14,7 @@ import { type RunningChannels, startChannels } from './channel-replies.ts';
 import { controlHandlers } from './control-handlers.ts';
 import { ReplyDelivery } from './deliver-replies.ts';
 import { knowledge } from './knowledge.ts';
+import { startMemoryAudit } from './open-own-memory.ts';
 import { OpenParts, openParts, type Parts, type StewardOptions } from './open-parts.ts';
 import { openRun, useConfig } from './open-run.ts';
 
@@ -80,6 +81,8 @@ async function open(options: StewardOptions, opened: OpenParts): Promise<string 
   const heartbeat = () => live.current().guardrails.heartbeat;
   const work = { journal, conversations, heartbeat, nowMs: Date.now, log };
   opened.add(startBackgroundWork(work), (one) => one.stop());
+  const audit = startMemoryAudit({ memory, journal, nowMs: Date.now, log });
+  opened.add(audit, (one) => one.stop());
   let config = live.current();
   follow = () => {
     const before = config;

@@ -40,7 +40,7 @@ export async function runTask(parts: TaskParts, taskId: string, signal: AbortSig
   const { journal, knowledge, run, nowMs } = parts;
   journal.startTask(taskId);
   const { request } = mustHave(journal.task(taskId));
-  const memory = await knowledge.recall(request);
+  const memory = await knowledge.recall(request, parts.run);
   // As if it had searched its memory itself: what comes from there counts as read.
   if (memory !== '') await run.remember({ server: 'memory', tool: 'search', text: memory });
   const work = {

@@ -9,8 +9,8 @@ export interface Knowledge {
   identity(): Promise<string>;
   /** Skills that fit the request, as they are written. */
   skills(request: string): Promise<string>;
-  /** What the memory has on the request; text from outside is marked. */
-  recall(request: string): Promise<string>;
+  /** What the memory has on the request; text from outside is marked, and taints the run. */
+  recall(request: string, run: Pick<AgentRun, 'remember'>): Promise<string>;
 }
 
 export interface Proposal extends Pick<JournalStep, 'server' | 'tool' | 'args' | 'reasoning'> {
