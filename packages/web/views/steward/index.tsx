@@ -14,9 +14,9 @@ import { AGAIN_MS, type StewardChange } from './use-steward.ts';
 
 const TABS = [
   { id: 'chat', title: 'Chat', command: 'sub steward chat' },
-  { id: 'memory', title: 'Memory', command: undefined },
-  { id: 'files', title: 'Files', command: undefined },
-  { id: 'proposals', title: 'Proposals', command: undefined },
+  { id: 'memory', title: 'Memory', command: 'sub steward memory review' },
+  { id: 'files', title: 'Files', command: 'sub steward review' },
+  { id: 'proposals', title: 'Proposals', command: 'sub steward review' },
   { id: 'monitor', title: 'Monitor', command: 'sub steward status' },
 ] as const;
 
@@ -39,11 +39,7 @@ export function StewardView() {
   }));
   return (
     <>
-      <ViewHead
-        title="Steward"
-        tabs={tabs}
-        {...(here.command !== undefined && { command: here.command })}
-      />
+      <ViewHead title="Steward" tabs={tabs} command={here.command} />
       {error === null ? <Content tab={here.id} /> : <NotThere cause={error} />}
     </>
   );

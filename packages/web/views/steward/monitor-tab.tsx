@@ -1,17 +1,18 @@
-// How Steward is: what it has spent today, where it can be reached, and its last tasks.
+// How Steward is: what was odd, what it has spent today, where it can be reached, and its last tasks.
 import type { ApiAnswerOf } from '@subluminal/contracts';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { asked } from '../../api/ledger.ts';
 import { countText, dollarsText, durationText, shortCount } from '../../parts/amounts.ts';
 import type { TableColumn } from '../../parts/data-table.tsx';
-import { plainText } from '../../parts/plain-text.ts';
+import { plainLine, plainText } from '../../parts/plain-text.ts';
 import { SmallTable } from '../../parts/small-table.tsx';
 import { Ago, Fact, FactList, Value } from '../../parts/texts.tsx';
 import { AGAIN_MS, type StewardTask } from './use-steward.ts';
 
 type StewardStatus = ApiAnswerOf<'stewardStatus'>;
 type Spent = StewardStatus['spending'][number];
+type StewardAlert = StewardStatus['alerts'][number];
 
 export function MonitorTab() {
   const { data } = useQuery({ ...asked('stewardStatus'), refetchInterval: AGAIN_MS });
@@ -24,6 +25,15 @@ export function MonitorTab() {
     <div className="min-h-0 flex-1 overflow-y-auto">
       <div className="flex max-w-[1080px] flex-col gap-6 p-4 max-sm:p-3">
         <Facts status={data} />
+        <Part title="Alerts of the last day">
+          <SmallTable
+            label="Alerts"
+            columns={ALERTS}
+            rows={data.alerts}
+            rowKey={({ cause, last_at_ms }) => `${cause} ${last_at_ms}`}
+            empty="Nothing odd was found."
+          />
+        </Part>
         <Part title="Today (UTC)">
           <SmallTable
             label="Spent today"
@@ -77,6 +87,30 @@ function Facts({ status }: { readonly status: StewardStatus }) {
     </FactList>
   );
 }
+
+const ALERTS: readonly TableColumn<StewardAlert>[] = [
+  {
+    id: 'text',
+    title: 'Alert',
+    width: '1fr',
+    cell: ({ text }) => <span title={plainLine(text)}>▲ {plainLine(text)}</span>,
+  },
+  { id: 'count', title: 'Times', width: '64px', align: 'right', cell: ({ count }) => count },
+  {
+    id: 'told',
+    title: 'Told',
+    width: '88px',
+    hiddenBelow: 640,
+    cell: ({ is_told }) => (is_told ? 'you' : 'on record'),
+  },
+  {
+    id: 'when',
+    title: 'When',
+    width: '80px',
+    align: 'right',
+    cell: ({ last_at_ms }) => <Ago atMs={last_at_ms} />,
+  },
+];
 
 const SPENT: readonly TableColumn<Spent>[] = [
   { id: 'purpose', title: 'Purpose', width: '1fr', cell: ({ purpose }) => plainText(purpose) },
