@@ -295,6 +295,58 @@ test('no more work at once than may', async () => {
   pool.cancel(id, parentOf(journal));
 });
 
+describe('a coding agent', () => {
+  const CODE = use('agents__code', { task: 'Write a test.' });
+  const agent = () => inOrder({ uses: [CODE] }, { text: 'Ok.' });
+
+  test('that nobody has configured is not started', async () => {
+    world.script = agent();
+    const { journal, conversations } = await start();
+    receive(conversations);
+    await settled(journal);
+    expect(journal.subAgents.of(parentOf(journal))).toEqual([]);
+  });
+
+  test('works outside, and is ended when its time is over', async () => {
+    let signalled: AbortSignal | undefined;
+    coding = {
+      work: (_request, signal) => {
+        signalled = signal;
+        return new Promise((resolve) => {
+          signal.addEventListener('abort', () => resolve({ isDone: false, text: 'ended' }));
+        });
+      },
+    };
+    world.script = agent();
+    const { journal, conversations, pool } = await start();
+    receive(conversations);
+    await settled(journal);
+    world.nowMs += 60 * MINUTE_MS;
+    pool.look();
+    expect(await ended(journal, 1)).toMatchObject([{ kind: 'coding', state: 'TIMED_OUT' }]);
+    expect(signalled?.aborted).toBe(true);
+  });
+
+  test('that a crash has interrupted is said to be lost, and is not begun again', async () => {
+    let begun = 0;
+    coding = {
+      work: () => {
+        begun += 1;
+        return new Promise(() => undefined);
+      },
+    };
+    world.script = agent();
+    const first = await start();
+    receive(first.conversations);
+    await settled(first.journal);
+    pools = [];
+    const second = await start();
+    expect(await ended(second.journal, 1)).toMatchObject([{ state: 'FAILED' }]);
+    expect(notices(second.journal)[0]).toContain('its work is lost');
+    expect(begun).toBe(1);
+  });
+});
+
 describe('after a crash', () => {
   test('a worker goes on where it was', async () => {
     verifies('ST-6.2');

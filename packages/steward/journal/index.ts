@@ -3,7 +3,6 @@ export { openJournal } from './journal.ts';
 export type {
   AskedBy,
   Conversation,
-  JournalAlert,
   JournalMessage,
   JournalSchedule,
   JournalStep,
