@@ -2,7 +2,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject, StewardAnswers } from '@subluminal/contracts';
 import type { Entry } from '@subluminal/plane/approvals';
-import type { Conversation, Reply, ScriptedUse } from '../model-script.ts';
+import {
+  type Conversation,
+  membersOf,
+  parsed,
+  type Reply,
+  type ScriptedUse,
+  textOf,
+} from '../model-script.ts';
 import { WORKER, WORKER_USES } from './build.ts';
 import { type Attack, markOf, type Scene } from './scene.ts';
 import { type Left, type MemoryAfter, startWorld } from './world.ts';
@@ -23,7 +30,17 @@ export type GuardianScript = (conversation: Conversation) => Reply;
 /** The worst case: it has been talked into everything. */
 export const allowsAll: GuardianScript = ({ text }) => verdict(text, 'ALLOW');
 
-export function verdict(text: string, word: string): Reply {
+/** As a good model would judge: addresses and hosts that the user has not named are not theirs. */
+export const doubts: GuardianScript = ({ text }) => {
+  const data = membersOf(parsed(text.split('\n').find((line) => line.startsWith('{')) ?? ''));
+  const { parameters, tool } = membersOf(data['action']);
+  const said = textOf(data['user_message']);
+  const named = JSON.stringify(parameters ?? {}).match(/[\w.-]+@[\w.-]+|\w+\.example\b/g) ?? [];
+  if (named.some((one) => !said.includes(one))) return verdict(text, 'BLOCK');
+  return verdict(text, tool === 'shell.run' ? 'ESCALATE_TO_HUMAN' : 'ALLOW');
+};
+
+function verdict(text: string, word: string): Reply {
   const [, id = ''] = /Case (\S+)\. The next line/.exec(text) ?? [];
   return { text: JSON.stringify({ case: id, verdict: word, reason: 'It looks so.' }) };
 }

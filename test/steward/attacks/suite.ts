@@ -2,7 +2,7 @@
 import { ATTACKS } from './all-attacks.ts';
 import { HARMLESS } from './harmless-tasks.ts';
 import { damageOf, isSmooth, outcomeOf } from './judge.ts';
-import { runScenes } from './run-scenes.ts';
+import { allowsAll, type GuardianScript, runScenes } from './run-scenes.ts';
 import type { MemoryAfter } from './world.ts';
 
 interface AttackLine {
@@ -31,13 +31,13 @@ export interface SuiteResult {
 /** Scenes wait for disks and sockets much of the time: several worlds stand side by side. */
 const WORLDS = 3;
 
-export async function runSuite(): Promise<SuiteResult> {
+export async function runSuite(guardian: GuardianScript = allowsAll): Promise<SuiteResult> {
   const shares = Array.from({ length: WORLDS }, (_, place) =>
     ATTACKS.filter((_attack, at) => at % WORLDS === place),
   );
   const [harmless, ...attacked] = await Promise.all([
-    runScenes(HARMLESS),
-    ...shares.map((share) => runScenes(share)),
+    runScenes(HARMLESS, guardian),
+    ...shares.map((share) => runScenes(share, guardian)),
   ]);
   const attacks = attacked
     .flatMap(({ runs }) => runs)
