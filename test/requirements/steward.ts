@@ -44,7 +44,7 @@ export const STEWARD = [
   },
   {
     id: 'ST-5.5',
-    state: 'planned',
+    state: 'done',
     text: 'Nothing leaves before checks for personal data, secrets, recipient, volume and fitting content.',
   },
   {
@@ -59,7 +59,7 @@ export const STEWARD = [
   },
   {
     id: 'ST-6.1',
-    state: 'planned',
+    state: 'done',
     text: 'One generalist agent with one memory serves tasks across all domains.',
   },
   {
@@ -129,7 +129,7 @@ export const STEWARD = [
   },
   {
     id: 'ST-8.6',
-    state: 'planned',
+    state: 'done',
     text: 'Limits, breaker and anomaly checks protect every server while it runs, not only when it is added.',
   },
   {
@@ -224,7 +224,7 @@ export const STEWARD = [
   },
   {
     id: 'ST-10',
-    state: 'planned',
+    state: 'done',
     text: 'The agent can be reached over chat channels without loosening its limits.',
   },
   {
@@ -234,7 +234,7 @@ export const STEWARD = [
   },
   {
     id: 'ST-10-security',
-    state: 'planned',
+    state: 'done',
     text: 'Inbound messages are verified, rates limited, confirmations complete and tiers set by channel.',
   },
   {

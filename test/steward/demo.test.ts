@@ -62,7 +62,7 @@ interface CallOnPage {
 test(
   'reads a mail, puts its date into the calendar and answers, with two confirmations',
   async () => {
-    verifies('ST-9.1');
+    verifies('ST-6.1', 'ST-9.1');
     const { home, mail, calendar } = world;
     await talk(home);
     expect(mail.received).toMatchObject([{ from: mail.user, to: ['ann@example.com'] }]);

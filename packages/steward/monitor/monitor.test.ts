@@ -82,7 +82,7 @@ const times = (count: number, one: string) => Array.from({ length: count }, () =
 
 describe('an event is odd', () => {
   test('when a tool is called more often in a minute than may be', () => {
-    verifies('ST-4-ring3');
+    verifies('ST-4-ring3', 'ST-8.6');
     expect(play(times(5, decided()), { calls_per_minute: 5 })).toEqual([]);
     expect(play(times(6, decided()), { calls_per_minute: 5 })).toEqual([
       'email.send was called 6 times within a minute.',
@@ -136,6 +136,7 @@ describe('an event is odd', () => {
   });
 
   test('when a breaker opens', () => {
+    verifies('ST-8.6');
     const breaker: EventBody<'breaker_trip'>['breaker'] = {
       ...{ rule_id: 'loop', scope: 'tool', cause: 'errors', count: 10, window_ms: 300_000 },
       ...{ action: 'BLOCK', server_name: 'web', tool_name: 'fetch\u202e' },
