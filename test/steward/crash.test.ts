@@ -34,7 +34,7 @@ async function crashAt(home: DemoHome, point: string) {
   const approvals = isReady ? home.approveAll() : undefined;
   const taken = isReady ? await home.say(REQUEST) : undefined;
   const ended = taken === undefined ? undefined : await home.idle(taken);
-  if (ended !== undefined) child.kill();
+  if (ended !== undefined && !isFailure(ended)) child.kill();
   await gone;
   approvals?.stop();
   return { wasReached: child.signalCode === 'SIGKILL', wasTaken: taken !== undefined };
@@ -50,7 +50,9 @@ async function goOn(home: DemoHome, wasTaken: boolean) {
     expect(listed.tasks, 'a message that was taken is not lost').toHaveLength(1);
   }
   const conversation = await home.say(REQUEST);
-  const seen = conversation === undefined ? undefined : await home.idle(conversation);
+  if (conversation === undefined) throw new Error('Steward takes nothing');
+  const seen = await home.idle(conversation);
+  if (isFailure(seen)) throw new Error(seen.message);
   approvals.stop();
   child.kill();
   await once(child, 'exit');
@@ -64,16 +66,16 @@ async function tryPoint(point: string): Promise<boolean> {
   calendar.files.clear();
   const { wasReached, wasTaken } = await crashAt(home, point);
   const seen = await goOn(home, wasTaken);
-  const task = seen?.tasks.at(-1);
-  expect(seen?.tasks, point).toHaveLength(1);
+  const task = seen.tasks.at(-1);
+  expect(seen.tasks, point).toHaveLength(1);
   expect(task, point).toMatchObject({ state: 'done' });
   expect(
-    seen?.messages.map(({ role }) => role),
+    seen.messages.map(({ role }) => role),
     point,
   ).toEqual(['user', 'assistant']);
   expect(calendar.files.size, `${point}: one event`).toBe(1);
   const sent = mail.received.length - sentBefore;
-  const isUnsure = seen?.messages.at(-1)?.text.includes('it may have been sent, or not') ?? false;
+  const isUnsure = seen.messages.at(-1)?.text.includes('it may have been sent, or not') === true;
   expect(sent, `${point}: one mail, or none and it says so`).toBe(sent === 0 && isUnsure ? 0 : 1);
   await home.close();
   return wasReached;

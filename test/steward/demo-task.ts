@@ -10,7 +10,7 @@ import { text } from 'node:stream/consumers';
 import { isFailure } from '@subluminal/contracts';
 import { openDesk } from '@subluminal/plane/approvals';
 import { askSteward, controlSocket } from '@subluminal/steward/control';
-import type { Conversation, Reply } from './model-script.ts';
+import type { Conversation, Reply, ScriptFunction } from './model-script.ts';
 import { type ScriptedModel, startScriptedModel } from './scripted-model.ts';
 import { type CalendarStandIn, startCalendar } from './stand-ins/calendar.ts';
 import { type MailStandIn, startMail } from './stand-ins/mail.ts';
@@ -58,7 +58,7 @@ function use(name: string, args: { readonly [name: string]: unknown }) {
 }
 
 /** Says at the end what the last tool said, as an honest model does. */
-function agent({ results }: Conversation): Reply {
+function demoAgent({ results }: Conversation): Reply {
   return STEPS[results.length] ?? { text: `That is all. ${results.at(-1) ?? ''}` };
 }
 
@@ -80,7 +80,7 @@ export interface DemoWorld {
 }
 
 /** Runs `sub steward init` in a fresh home, and connects it to mail and calendar. */
-export async function openDemoWorld(): Promise<DemoWorld> {
+export async function openDemoWorld(agent: ScriptFunction = demoAgent): Promise<DemoWorld> {
   const top = mkdtempSync(join(tmpdir(), 'sub-steward-'));
   const [mail, calendar, model] = await Promise.all([
     startMail(),
@@ -224,13 +224,13 @@ export class DemoHome {
     return isFailure(seen) || seen.messages.length === 0 ? undefined : first.id;
   }
 
-  /** What there is when nothing is left to do; undefined when Steward went away before. */
+  /** What there is when nothing is left to do; a failure when Steward went away before. */
   async idle(conversation_id: string) {
     let version = 0;
     for (;;) {
       const input = { conversation_id, after: 0, version, wait_ms: 10_000 };
       const seen = await askSteward(this.socket, 'updates', { input });
-      if (isFailure(seen)) return undefined;
+      if (isFailure(seen)) return seen;
       if (seen.is_idle) return seen;
       ({ version } = seen);
     }

@@ -1,4 +1,4 @@
-// `npm run bench -- steward-memory`: searches of Steward's memory over 100,000 entries, by words and by vectors, and what it
+// Searches of Steward's memory over 100,000 entries, by words and by vectors, and what it
 // costs to remember something. `SUB_TEST_POSTGRES=postgres://…` names a database to measure as well; it is filled, and
 // emptied again.
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -6,27 +6,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { homeSeal, sha256 } from '@subluminal/plane/crypto';
 import { uuidv7 } from 'uuidv7';
-import type { Embedder } from '../packages/steward/memory/embedders/types.ts';
-import { type Memory, openMemory } from '../packages/steward/memory/index.ts';
-import { rowSeals } from '../packages/steward/memory/sealed-rows.ts';
-import { openPostgresMemory } from '../packages/steward/memory/store/postgres-store.ts';
-import { openSqliteMemory } from '../packages/steward/memory/store/sqlite-store.ts';
-import type { MemoryStore } from '../packages/steward/memory/store/types.ts';
-import { goalLine, measureAsync, readBenchOptions, report } from './measure.ts';
+import type { Embedder } from '../../packages/steward/memory/embedders/types.ts';
+import { type Memory, openMemory } from '../../packages/steward/memory/index.ts';
+import { rowSeals } from '../../packages/steward/memory/sealed-rows.ts';
+import { openPostgresMemory } from '../../packages/steward/memory/store/postgres-store.ts';
+import { openSqliteMemory } from '../../packages/steward/memory/store/sqlite-store.ts';
+import type { MemoryStore } from '../../packages/steward/memory/store/types.ts';
+import { type BenchOptions, goalLine, measureAsync, report } from '../measure.ts';
 
 const ENTRIES = 100_000;
 const WORDS = 20_000;
 const WORDS_OF_TEXT = 14;
 const DIMENSIONS = 512;
-const SAMPLES = 100;
 const SEARCH_P50_GOAL_MS = 150;
 const NS_OF_MS = 1e6;
 const FLOOR = 'search by words, no match';
 const BY_BOTH = 'search by words and vectors';
 const PROVENANCES = ['user_instruction', 'agent_observation', 'tool_result', 'external_content'];
 
-export async function run(args: readonly string[]): Promise<void> {
-  const { samples, json } = readBenchOptions(args, SAMPLES);
+export async function measureMemory({ samples, json }: BenchOptions): Promise<void> {
   await measureEngine({ samples, json });
   const database = process.env['SUB_TEST_POSTGRES'];
   if (database !== undefined) await measureEngine({ samples, json, database });
