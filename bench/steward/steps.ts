@@ -82,9 +82,8 @@ export async function measureSteps({ samples, json }: BenchOptions): Promise<voi
     const p50Of = (wanted: string) =>
       measurement.timings.find(({ name }) => name === wanted)?.p50Ns ?? Number.NaN;
     const stepMs = (p50Of(STEWARD) - p50Of(FLOOR)) / STEPS / NS_OF_MS;
-    if (!json)
-      process.stdout.write(`  overhead of a step, p50: ${stepMs.toPrecision(3)} ms
-`);
+    const line = `  overhead of a step, p50: ${stepMs.toPrecision(3)} ms\n`;
+    if (!json) process.stdout.write(line);
   } finally {
     await loop.close();
     rmSync(home, { recursive: true, force: true });
