@@ -102,7 +102,7 @@ export async function startChannels(options: ChannelOptions): Promise<RunningCha
   };
 }
 
-function personOf(journal: Journal, runId: string) {
+export function personOf(journal: Journal, runId: string) {
   const own = journal.conversationOfRun(runId);
   const conversation = own?.parentId ? journal.conversation(own.parentId) : own;
   if (conversation === undefined) return undefined;

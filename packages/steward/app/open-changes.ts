@@ -1,9 +1,11 @@
 // Where proposed changes are kept, and the desks at which people decide about them.
 import { join } from 'node:path';
+import { type Failure, isFailure } from '@subluminal/contracts';
 import { type ConfigProposals, openConfigProposals, ProposalDesk } from '../proposals/index.ts';
 import {
   ChangeDesk,
   type ChangeRecord,
+  type ChangeSet,
   ChangeStore,
   type FileRoots,
   openStaging,
@@ -23,6 +25,8 @@ interface ChangesOptions {
   readonly configFolder: string;
   readonly roots: FileRoots;
   readonly record: (record: ChangeRecord) => void;
+  /** Called for each change that was proposed or has grown. */
+  readonly proposed?: (set: ChangeSet) => void;
   readonly log: (line: string) => void;
 }
 
@@ -37,9 +41,15 @@ export async function openChanges(options: ChangesOptions): Promise<OpenChanges>
     const failures = [await desk.resume()].flat();
     for (const { message } of failures) log(`An approved change is not made: ${message}`);
   }
+  const told = (set: ChangeSet | Failure) => {
+    if (!isFailure(set) && set.state === 'open') options.proposed?.(set);
+    return set;
+  };
+  const staging = openStaging(staged, roots);
+  const configs = openConfigProposals({ folder, store: proposed });
   return {
-    staging: openStaging(staged, roots),
-    proposals: openConfigProposals({ folder, store: proposed }),
+    staging: { ...staging, stage: async (proposal) => told(await staging.stage(proposal)) },
+    proposals: { ...configs, propose: async (proposal) => told(await configs.propose(proposal)) },
     desks: { files, proposals },
   };
 }

@@ -31,7 +31,8 @@ import type { Memory } from '../memory/index.ts';
 import { openModels, type StewardModels } from '../models/index.ts';
 import { Monitor } from '../monitor/index.ts';
 import { sandboxUpstream } from '../sandbox/index.ts';
-import { type ChangeRecord, fileRoots } from '../staging/index.ts';
+import { type ChangeRecord, type ChangeSet, fileRoots } from '../staging/index.ts';
+import type { ChangeQuestions } from './change-questions.ts';
 import { type OpenChanges, openChanges } from './open-changes.ts';
 import { openOwnMemory } from './open-own-memory.ts';
 import { openSubAgents } from './open-sub-agents.ts';
@@ -57,6 +58,8 @@ export interface Parts extends StewardOptions {
   readonly runs: AgentRuns;
   readonly own: OwnServerParts;
   readonly changes: OpenChanges;
+  /** Who asks about changes, once channels are open. */
+  readonly ask: { questions?: ChangeQuestions };
   readonly approvals: Desk;
   readonly subAgents: SubAgentPool;
   readonly secrets: UsedSecrets;
@@ -121,19 +124,20 @@ export async function openParts(
   });
   if (isFailure(runs)) return runs;
   opened.add(runs, (one) => one.close());
-  const { config, prices } = loaded;
-  const chains = () => live.current().integrations.models;
-  const settings = { config, paths, prices, hasChannel: true, tell: log };
-  const asked = openModels({ ...settings, chains, secrets: places });
-  const models = opened.add(asked, (one) => one.close());
+  const models = opened.add(modelsOf(options, live), (one) => one.close());
   const approvals = openDesk({ home: paths.home, ports: approvalPorts(log) });
   if (isFailure(approvals)) return approvals;
   const upstream = opened.add(sandboxUpstream(), (one) => one.close());
   const secret = secrets.fetch;
   const folders = [workspace, ...integrations.files.folders] as const;
   const roots = fileRoots({ folders, closed: [paths.home, folder] });
-  const record = ({ runId, change }: ChangeRecord) => runs.recordChange(runId, change);
-  const changes = await openChanges({ state, configFolder: folder, roots, record, log });
+  const ask: { questions?: ChangeQuestions } = {};
+  const record = (told: ChangeRecord) => {
+    runs.recordChange(told.runId, told.change);
+    ask.questions?.decided(told);
+  };
+  const proposed = (set: ChangeSet) => ask.questions?.proposed(set);
+  const changes = await openChanges({ state, configFolder: folder, roots, record, proposed, log });
   const sandbox = {
     ...{ workerFile: options.sandboxWorker, upstream, secret },
     protectedFolders: [paths.home, folder],
@@ -144,8 +148,15 @@ export async function openParts(
     ...{ staging: changes.staging, proposals: changes.proposals, nowMs: Date.now },
     subAgents,
   };
-  const desks = { changes, approvals, subAgents, secrets };
+  const desks = { changes, ask, approvals, subAgents, secrets };
   return { ...options, live, journal, memory, models, runs, own, ...desks, opened };
+}
+
+function modelsOf({ loaded, places, log }: StewardOptions, live: LiveStewardConfig): StewardModels {
+  const { config, paths, prices } = loaded;
+  const chains = () => live.current().integrations.models;
+  const settings = { config, paths, prices, hasChannel: true, tell: log };
+  return openModels({ ...settings, chains, secrets: places });
 }
 
 /** Those of the accounts are known before the first call. One that cannot be had is told where it is needed. */

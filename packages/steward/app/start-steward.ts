@@ -10,7 +10,8 @@ import { openGuardian } from '../guardian/index.ts';
 import { Conversations, type LoopLimits, stepJudge } from '../loop/index.ts';
 import { accountedModels } from './accounted-models.ts';
 import { startBackgroundWork } from './background-work.ts';
-import { type RunningChannels, startChannels } from './channel-replies.ts';
+import { ChangeQuestions } from './change-questions.ts';
+import { personOf, type RunningChannels, startChannels } from './channel-replies.ts';
 import { controlHandlers } from './control-handlers.ts';
 import { ReplyDelivery } from './deliver-replies.ts';
 import { knowledge } from './knowledge.ts';
@@ -53,6 +54,11 @@ async function open(options: StewardOptions, opened: OpenParts): Promise<string 
   const conversations = opened.add(wiredConversations(parts), (one) => one.close());
   const channels = await openedChannels(parts, conversations);
   if (isFailure(channels)) return channels;
+  const questions = new ChangeQuestions({
+    ...{ desks: changes.desks, channels: channels.desk, nowMs: Date.now, log },
+    personOf: (runId) => personOf(journal, runId),
+  });
+  parts.ask.questions = opened.add(questions, (one) => one.stop());
   const delivery = new ReplyDelivery({
     ...{ journal, log },
     reply: (to, text) => channels.desk.reply(to, text),
