@@ -1,18 +1,20 @@
 // What the model knows beside the conversation: identity.md, the facts that the user has set, and what the memory
 // finds.
+import type { SkillLibrary } from '../expansion/index.ts';
 import type { Knowledge } from '../loop/index.ts';
 import type { AgentMemory, Provenance } from '../memory/index.ts';
 
 interface KnowledgeParts {
   readonly identity: () => string;
   readonly memory: AgentMemory;
+  readonly skills: Pick<SkillLibrary, 'matching'>;
 }
 
 const FOUND_MAX = 12;
 const QUERY_LENGTH_MAX = 2_000;
 const OUTSIDE: ReadonlySet<Provenance> = new Set(['external_content', 'tool_result']);
 
-export function knowledge({ identity, memory }: KnowledgeParts): Knowledge {
+export function knowledge({ identity, memory, skills }: KnowledgeParts): Knowledge {
   return {
     identity: async () => {
       const facts = (await memory.core()).map(({ key, value }) => `- ${key}: ${value}`);
@@ -20,7 +22,7 @@ export function knowledge({ identity, memory }: KnowledgeParts): Knowledge {
         .join('\n')
         .trim();
     },
-    skills: async () => '',
+    skills: async (request) => skills.matching(request),
     recall: async (request, run) => {
       const text = request.slice(0, QUERY_LENGTH_MAX);
       const found = await memory.search({ text, limit: FOUND_MAX });

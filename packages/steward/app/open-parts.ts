@@ -26,12 +26,14 @@ import {
   type LiveStewardConfig,
   type StewardConfig,
 } from '../config/index.ts';
+import { skillLibrary } from '../expansion/index.ts';
 import { type Journal, openJournal } from '../journal/index.ts';
 import type { Memory } from '../memory/index.ts';
 import { openModels, type StewardModels } from '../models/index.ts';
 import { Monitor } from '../monitor/index.ts';
 import { sandboxUpstream } from '../sandbox/index.ts';
 import { type ChangeRecord, type ChangeSet, fileRoots } from '../staging/index.ts';
+import { accountedModels } from './accounted-models.ts';
 import type { ChangeQuestions } from './change-questions.ts';
 import { type OpenChanges, openChanges } from './open-changes.ts';
 import { openOwnMemory } from './open-own-memory.ts';
@@ -146,7 +148,9 @@ export async function openParts(
   const own = {
     ...{ config: () => live.current(), env, secret, memory, journal, sandbox, log },
     ...{ staging: changes.staging, proposals: changes.proposals, nowMs: Date.now },
-    subAgents,
+    ...{ subAgents, version: options.version },
+    models: accountedModels(models, journal, Date.now),
+    skills: skillLibrary(() => live.current().skillsFolder),
   };
   const desks = { changes, ask, approvals, subAgents, secrets };
   return { ...options, live, journal, memory, models, runs, own, ...desks, opened };

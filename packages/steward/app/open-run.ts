@@ -8,6 +8,7 @@ import type { StewardConfig } from '../config/index.ts';
 import type { Conversation } from '../journal/index.ts';
 import { type Conversations, channelOf } from '../loop/index.ts';
 import { compilePermissions } from '../permissions/index.ts';
+import { EXPANSION, expansionServers, expansionSettings } from './expansion-servers.ts';
 import type { Parts } from './open-parts.ts';
 import { configuredServers, installedTools, ownServers } from './own-servers.ts';
 
@@ -48,6 +49,7 @@ export async function useConfig(
     await conversations.forEachRun(async (run, conversation) => {
       await run.usePolicy(await policyFor(now, conversation));
       await changeServers(parts, run, before);
+      if (conversation.parentId === null) await changeExpansion(parts, run, before);
     });
   } catch (cause) {
     log(`The new configuration is not in force everywhere: ${errorText(cause)}.`);
@@ -65,6 +67,14 @@ async function changeServers(parts: Parts, run: AgentRun, before: StewardConfig)
   if (isDeepStrictEqual(ownSettings(before), ownSettings(now))) return;
   for (const name of CONFIGURED) await run.removeServer(name);
   for (const { name, why } of await addAll(run, configuredServers(own))) log(`${name}: ${why}`);
+}
+
+async function changeExpansion(parts: Parts, run: AgentRun, before: StewardConfig): Promise<void> {
+  const { live, own, log } = parts;
+  if (isDeepStrictEqual(expansionSettings(before), expansionSettings(live.current()))) return;
+  for (const name of EXPANSION) await run.removeServer(name);
+  const servers = expansionServers(own, () => run.id);
+  for (const { name, why } of await addAll(run, servers)) log(`${name}: ${why}`);
 }
 
 /** Names of `configuredServers`. */

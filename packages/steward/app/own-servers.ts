@@ -1,11 +1,9 @@
 // The servers that live in this process, for one conversation: the loop cannot tell them from others.
 import type { Failure } from '@subluminal/contracts';
 import type { OwnServer } from '@subluminal/plane/agent-run';
-import type { StewardConfig } from '../config/index.ts';
 import type { Conversation, Journal } from '../journal/index.ts';
 import type { AgentMemory } from '../memory/index.ts';
-import type { ConfigProposals } from '../proposals/index.ts';
-import { readInstalledTools, type SandboxPorts, sandboxServer } from '../sandbox/index.ts';
+import { readInstalledTools, sandboxServer } from '../sandbox/index.ts';
 import type { Staging } from '../staging/index.ts';
 import { agentsServer, type SubAgentDesk } from '../tools/agents/index.ts';
 import { calendarServer } from '../tools/calendar/index.ts';
@@ -17,16 +15,13 @@ import { memoryServer } from '../tools/memory/index.ts';
 import { remindersServer } from '../tools/reminders/index.ts';
 import { shellServer } from '../tools/shell/index.ts';
 import { webServer } from '../tools/web/index.ts';
+import { type ExpansionParts, expansionServers } from './expansion-servers.ts';
 
-export interface OwnServerParts {
-  readonly config: () => StewardConfig;
-  readonly env: { readonly [name: string]: string | undefined };
+export interface OwnServerParts extends ExpansionParts {
   readonly secret: (ref: string) => Promise<string | Failure>;
   readonly staging: Staging;
-  readonly proposals: ConfigProposals;
   readonly memory: AgentMemory;
   readonly journal: Journal;
-  readonly sandbox: SandboxPorts;
   readonly subAgents: SubAgentDesk;
   readonly nowMs: () => number;
   readonly log: (line: string) => void;
@@ -44,11 +39,12 @@ export function ownServers(parts: OwnServerParts, of: ServersFor): readonly OwnS
   const { conversation, runId } = of;
   const conversationId = conversation.id;
   return [
-    // A sub-agent starts no others, and nobody hears its reminders.
+    // A sub-agent starts no others, nobody hears its reminders, and it proposes no other self.
     ...(conversation.parentId === null
       ? [
           agentsServer({ desk: parts.subAgents, conversationId, hasCoding: false }),
           remindersServer({ store: journal, conversationId, now: () => new Date(nowMs()) }),
+          ...expansionServers(parts, runId),
         ]
       : []),
     filesServer({ staging, runId }),
@@ -93,7 +89,9 @@ export function installedTools({ config, sandbox, log }: OwnServerParts): readon
 }
 
 /** Servers that only give back what the user and Steward have put there. */
-const INSIDE: ReadonlySet<string> = new Set(['memory', 'reminders', 'contacts', 'config', '']);
+const INSIDE: ReadonlySet<string> = new Set([
+  ...['memory', 'reminders', 'contacts', 'config', 'skills', 'toolsmith', ''],
+]);
 const OUTSIDE_MARK = '[EXTERNAL_CONTENT';
 /** What the model may still see of: more than this many tasks are not in its context. */
 const TASKS_LOOKED_AT = 20;

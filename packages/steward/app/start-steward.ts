@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { type Failure, type GuardrailsFile, isFailure, tableFailure } from '@subluminal/contracts';
 import { createRedactor } from '@subluminal/core/scan';
-import { errorText } from '@subluminal/plane/os';
+import { errorText, watchFiles } from '@subluminal/plane/os';
 import { uuidv7 } from 'uuidv7';
 import { controlSocket, serveControl } from '../control/index.ts';
 import { replyFor } from '../egress/index.ts';
@@ -17,7 +17,7 @@ import { ReplyDelivery } from './deliver-replies.ts';
 import { knowledge } from './knowledge.ts';
 import { startMemoryAudit } from './open-own-memory.ts';
 import { OpenParts, openParts, type Parts, type StewardOptions } from './open-parts.ts';
-import { openRun, useConfig } from './open-run.ts';
+import { openRun, useConfig, useTools } from './open-run.ts';
 
 export type { StewardOptions } from './open-parts.ts';
 
@@ -29,6 +29,7 @@ export interface RunningSteward {
 
 const MICROS = 1_000_000;
 const MINUTE_MS = 60_000;
+const COMMITS_EVERY_MS = 1_000;
 
 export async function startSteward(options: StewardOptions): Promise<RunningSteward | Failure> {
   const opened = new OpenParts();
@@ -95,6 +96,11 @@ async function open(options: StewardOptions, opened: OpenParts): Promise<string 
     config = live.current();
     void useConfig(parts, conversations, before);
   };
+  // A merge ends with a commit: by then all files of a tool are there.
+  const commits = join(live.current().folder, '.git', 'logs', 'HEAD');
+  const followTools = () => useTools(parts, conversations).catch(() => undefined);
+  const watched = { paths: [commits], everyMs: COMMITS_EVERY_MS, read: followTools };
+  opened.add(watchFiles(watched), (one) => one.stop());
   // Those whose time is over are ended first.
   parts.subAgents.start(conversations);
   conversations.resume();
@@ -109,7 +115,11 @@ function wiredConversations(parts: Parts): Conversations {
   const redactor = createRedactor({});
   return new Conversations({
     ...{ journal, models, uuid: uuidv7, nowMs: Date.now, log },
-    knowledge: knowledge({ identity: () => live.current().identity, memory }),
+    knowledge: knowledge({
+      identity: () => live.current().identity,
+      memory,
+      skills: parts.own.skills,
+    }),
     judge: stepJudge({
       ...{ guardian, config: () => live.current(), journal, nowMs: Date.now },
       holdsSecret: parts.secrets.holds,
