@@ -1,6 +1,7 @@
 // What people decide about proposals. A merge is a commit that says who approved it, and an event. No tool has these
 // functions.
-import { type Failure, isFailure } from '@subluminal/contracts';
+import { randomUUID } from 'node:crypto';
+import { type Failure, isFailure, tableFailure } from '@subluminal/contracts';
 import { visible } from '@subluminal/core/visible';
 import { sha256Bytes } from '@subluminal/plane/crypto';
 import { readRegularFile } from '@subluminal/plane/os';
@@ -12,18 +13,25 @@ import {
   readStewardConfig,
   repositoryProblem,
 } from '../config/index.ts';
-import { proposalNotes } from '../expansion/index.ts';
+import { type ExpansionPart, planRevocation, proposalNotes } from '../expansion/index.ts';
 import {
   type ChangeDecision,
   ChangeDesk,
   type ChangeRecord,
   type ChangeSet,
   type ChangeView,
+  changeSetHash,
   type SeenChange,
   titleOf,
 } from '../staging/index.ts';
 import { kindOfPaths, type ProposalKind } from './config-paths.ts';
-import { type ConfigPlace, configPaths, configProblem, configRoots } from './config-proposals.ts';
+import {
+  type ConfigPlace,
+  configPaths,
+  configProblem,
+  configRoots,
+  openConfigProposals,
+} from './config-proposals.ts';
 import { looseningWords } from './loosening.ts';
 
 export interface ProposalDeskOptions extends ConfigPlace {
@@ -123,6 +131,24 @@ export class ProposalDesk {
     if (isFailure(back)) return back;
     const untold = await this.#commit(back, decision, 'Roll back');
     return isFailure(untold) ? untold : back;
+  }
+
+  /** Takes a skill, a server or a tool out of the configuration, at once and on record. */
+  async revoke(
+    part: ExpansionPart,
+    who: Pick<ChangeDecision, 'by' | 'channel'>,
+  ): Promise<ChangeSet | Failure> {
+    const { folder } = this.#options;
+    const config = await readStewardConfig(folder);
+    if (config.kind === 'broken') return tableFailure('SUB_STEWARD_FILE', 'Mend it first.');
+    const files = planRevocation(part, config);
+    if (isFailure(files)) return files;
+    const key = randomUUID();
+    const why = `Revoked: ${part.kind} ${part.name}.`;
+    const proposals = openConfigProposals(this.#options);
+    const set = await proposals.propose({ key, runId: key, why, files });
+    if (isFailure(set)) return set;
+    return this.merge({ id: set.id, sha256: changeSetHash(set), ...who });
   }
 
   /** Finishes merges that a crash has cut off: a person has approved them. */

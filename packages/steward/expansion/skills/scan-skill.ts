@@ -73,6 +73,7 @@ function contentFindings(path: string, text: string): readonly SkillFinding[] {
 }
 
 function linkFindings(path: string, text: string): readonly SkillFinding[] {
+  if (SCRIPTS.has(extname(path))) return [];
   return [...text.matchAll(LINK)].flatMap(({ 0: link, index }) => {
     const before = text.slice(Math.max(0, index - BEFORE_LINK), index);
     if (!LINK_ORDER.test(before) || !URL.canParse(link)) return [];
@@ -109,7 +110,7 @@ function commandFindings(path: string, command: string): readonly SkillFinding[]
   const dangers = [
     ...[...new Set(opaque.map(({ why }) => OPAQUE[why]))].map((words) => words && `${words}.`),
     listed('touches private files', touched),
-    listed('removes', removes),
+    listed('removes or replaces', removes),
     listed('talks to', hosts),
   ];
   const uses = listed(
