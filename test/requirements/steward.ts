@@ -69,22 +69,22 @@ export const STEWARD = [
   },
   {
     id: 'ST-7.1',
-    state: 'planned',
+    state: 'done',
     text: 'The agent drafts skill files; a skill is used once approved and grants no new access.',
   },
   {
     id: 'ST-7.2',
-    state: 'planned',
+    state: 'done',
     text: 'The agent can propose an MCP server, which joins with a cautious manifest the user approved.',
   },
   {
     id: 'ST-7.3',
-    state: 'planned',
+    state: 'done',
     text: 'A tool the agent has built runs sandboxed, and only after the user saw its code and permissions.',
   },
   {
     id: 'ST-7.4',
-    state: 'planned',
+    state: 'done',
     text: 'Skills, servers and generated tools are three steps, each of which can be enabled by itself.',
   },
   {
@@ -119,7 +119,7 @@ export const STEWARD = [
   },
   {
     id: 'ST-8.4',
-    state: 'planned',
+    state: 'done',
     text: "A new server is introspected, gets a cautious manifest and goes live after the user's approval.",
   },
   {
@@ -219,7 +219,7 @@ export const STEWARD = [
   },
   {
     id: 'ST-9.3',
-    state: 'planned',
+    state: 'done',
     text: 'Skills, then servers, then generated tools can be added by the user from the running agent.',
   },
   {

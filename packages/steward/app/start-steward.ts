@@ -1,5 +1,6 @@
 // Steward as one process: wires its parts and starts what works by itself.
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { type Failure, type GuardrailsFile, isFailure, tableFailure } from '@subluminal/contracts';
 import { createRedactor } from '@subluminal/core/scan';
 import { errorText, watchFiles } from '@subluminal/plane/os';
@@ -8,6 +9,7 @@ import { controlSocket, serveControl } from '../control/index.ts';
 import { replyFor } from '../egress/index.ts';
 import { openGuardian } from '../guardian/index.ts';
 import { Conversations, type LoopLimits, stepJudge } from '../loop/index.ts';
+import { readInstalledTools } from '../sandbox/index.ts';
 import { accountedModels } from './accounted-models.ts';
 import { startBackgroundWork } from './background-work.ts';
 import { ChangeQuestions } from './change-questions.ts';
@@ -98,7 +100,14 @@ async function open(options: StewardOptions, opened: OpenParts): Promise<string 
   };
   // A merge ends with a commit: by then all files of a tool are there.
   const commits = join(live.current().folder, '.git', 'logs', 'HEAD');
-  const followTools = () => useTools(parts, conversations).catch(() => undefined);
+  const toolsNow = () => readInstalledTools(live.current().toolsFolder);
+  let tools = toolsNow();
+  const followTools = async () => {
+    const before = tools;
+    tools = toolsNow();
+    if (isDeepStrictEqual(before, tools)) return;
+    await useTools(parts, conversations).catch((cause: unknown) => log(`${errorText(cause)}.`));
+  };
   const watched = { paths: [commits], everyMs: COMMITS_EVERY_MS, read: followTools };
   opened.add(watchFiles(watched), (one) => one.stop());
   // Those whose time is over are ended first.
