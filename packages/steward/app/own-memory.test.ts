@@ -25,7 +25,9 @@ test('what is recalled from outside taints the run, and what the agent saw itsel
   await memory.add({ text: 'The dentist is in Ghent.', provenance: 'agent_observation' });
   const tainted: string[] = [];
   const remember = async ({ text }: { readonly text: string }) => void tainted.push(text);
-  const recalled = await knowledge({ identity: () => '', memory }).recall('dentist', { remember });
+  const skills = { matching: () => '' };
+  const known = knowledge({ identity: () => '', memory, skills });
+  const recalled = await known.recall('dentist', { remember });
   expect(recalled).toContain('Ghent');
   expect(tainted).toEqual([outside]);
 });
