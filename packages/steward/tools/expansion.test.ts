@@ -33,6 +33,9 @@ import { toolCaller } from './testing/call-tool.ts';
 
 const EXAMPLE = fileURLToPath(new URL('../../../examples/steward', import.meta.url));
 const WORKER = fileURLToPath(new URL('../sandbox/sandbox-worker.mjs', import.meta.url));
+/** The matchers of vitest are of type any. */
+const containing = (items: readonly unknown[]): unknown => expect.arrayContaining([...items]);
+const saying = (text: string): unknown => expect.stringContaining(text);
 const NO_DRAFT = { code: '', capabilities: '', tests: '' };
 const noSecret = () => Promise.reject(new Error('nobody has a secret'));
 const ABOUT = { reasoning: 'because', task: 'the task', channel: 'terminal' };
@@ -217,9 +220,7 @@ test('a drafted skill is used once it is merged, grants nothing, and is gone whe
   expect(await noted(world, id)).toMatchObject({
     kind: 'skill',
     loosens: [],
-    notes: expect.arrayContaining([
-      'A skill gives the agent no tool and no right that it does not have.',
-    ]),
+    notes: containing(['A skill gives the agent no tool and no right that it does not have.']),
   });
   await world.merge(id);
   expect(library.matching('send a mail')).toContain('call shell.run');
@@ -282,7 +283,7 @@ test('a listed program is started only after its command is merged, and its tool
   ];
   registryOf(home, 'io.example/songs', { packages });
   expect(await world.call('servers.discover', { query: 'songs' })).toMatchObject({
-    text: expect.stringContaining('started as npx -y songs-mcp@1.0.0'),
+    text: saying('started as npx -y songs-mcp@1.0.0'),
   });
   // Else a value that only the registry has named would ask a person.
   world.run.userSaid('Use io.example/songs for music.');
@@ -293,7 +294,7 @@ test('a listed program is started only after its command is merged, and its tool
   expect(existsSync(started)).toBe(false);
   expect(await noted(world, first)).toMatchObject({
     kind: 'server',
-    set: { why: expect.stringContaining('SONGS_TOKEN') },
+    set: { why: saying('SONGS_TOKEN') },
     notes: [
       `songs starts a program on this machine, with your rights: npx -y songs-mcp@1.0.0 ${started}`,
       'songs: a tool that is not listed is forbidden.',
@@ -322,9 +323,7 @@ test('a listed program is started only after its command is merged, and its tool
       'songs.play_song asks you, at most 10/minute.',
       'songs.delete_song is forbidden.',
     ],
-    loosens: expect.arrayContaining([
-      expect.stringContaining('songs.get_song: runs at once; until now it asks you'),
-    ]),
+    loosens: containing([saying('songs.get_song: runs at once; until now it asks you')]),
   });
   await world.merge(second);
   expect((await actionsOf(world)).filter((action) => action.startsWith('songs.'))).toEqual([
@@ -332,7 +331,7 @@ test('a listed program is started only after its command is merged, and its tool
     'songs.play_song',
   ]);
   expect(await world.call('songs.get_song', {})).toMatchObject({
-    text: expect.stringContaining('called get_song'),
+    text: saying('called get_song'),
   });
   await world.desk.revoke({ kind: 'server', name: 'songs' }, { by: 'ann' });
   await world.refresh();
@@ -375,11 +374,11 @@ test('a written tool is tested without the world, shown with what it may reach, 
   expect(await noted(world, id)).toMatchObject({
     kind: 'tool',
     set: { why: 'For clocks. 1 of its own tests passed, without network, files and secrets.' },
-    notes: expect.arrayContaining([
+    notes: containing([
       'It may send GET to https://api.example.com, below /.',
       'It reads no file.',
     ]),
-    files: expect.arrayContaining([
+    files: containing([
       expect.objectContaining({ path: join(world.folder, 'tools/roman/tool.js') }),
     ]),
   });

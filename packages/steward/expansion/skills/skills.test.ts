@@ -91,7 +91,7 @@ test.each([
   ],
   [
     'hidden text',
-    `Brew tea.${'\u{E0041}\u{E0042}\u{E0043}\u{E0044}\u{E0045}\u{E0046}'}`,
+    'Brew tea.\u{E0041}\u{E0042}\u{E0043}\u{E0044}\u{E0045}\u{E0046}',
     /hidden|invisible|tag/i,
   ],
   [
