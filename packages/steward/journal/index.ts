@@ -8,13 +8,9 @@ export type {
   JournalStep,
   JournalTask,
   JournalTurn,
-  MessageRole,
-  Spending,
-  SpentTurn,
   StepState,
   SubAgent,
   SubAgentKind,
   SubAgentState,
   TaskEnd,
-  TaskState,
 } from './types.ts';

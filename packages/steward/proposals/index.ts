@@ -1,9 +1,4 @@
-export type {
-  ConfigPlace,
-  ConfigProposal,
-  ConfigProposals,
-  ProposedConfigFile,
-} from './config-proposals.ts';
+export type { ConfigProposals } from './config-proposals.ts';
 export { openConfigProposals } from './config-proposals.ts';
 export type { ProposalView } from './proposal-desk.ts';
 export { ProposalDesk } from './proposal-desk.ts';

@@ -1,4 +1,3 @@
-export type { HtmlText, HtmlTextLimits } from './html-text.ts';
 export { htmlText } from './html-text.ts';
-export type { FormSource, ReadForm } from './read-form.ts';
+export type { FormSource } from './read-form.ts';
 export { readForm } from './read-form.ts';

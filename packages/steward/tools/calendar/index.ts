@@ -32,7 +32,7 @@ import {
 import { dayAfter, type EventTime, isTimeZone, readTime, shownAt } from './times.ts';
 import type { CalendarServerOptions } from './types.ts';
 
-export type { CalendarAccount, CalendarServerOptions } from './types.ts';
+export type { CalendarServerOptions } from './types.ts';
 
 const TIMEOUT_MS = 60_000;
 const HOUR_MS = 3_600_000;

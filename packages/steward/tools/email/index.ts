@@ -33,7 +33,7 @@ import { messageText, parseMessage } from './read-message.ts';
 import { sendOnce } from './send-mail.ts';
 import { type EmailServerOptions, mailHost } from './types.ts';
 
-export type { EmailAccount, EmailServerOptions } from './types.ts';
+export type { EmailServerOptions } from './types.ts';
 
 const TIMEOUT_MS = 60_000;
 const RECIPIENTS_MAX = 10;

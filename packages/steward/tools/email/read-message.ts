@@ -4,7 +4,7 @@ import { visible } from '@subluminal/core/visible';
 import type { Address, Attachment, Email } from 'postal-mime';
 import { htmlText } from '../../text/index.ts';
 
-export const TEXT_CHARS_MAX = 20_000;
+const TEXT_CHARS_MAX = 20_000;
 const HTML_CHARS_MAX = 200_000;
 const LINKS_MAX = 20;
 const NAME_MAX = 200;
@@ -59,7 +59,7 @@ function headerLines(mail: Email): readonly string[] {
     .map(([name, value]) => `${name}: ${visible(value, NAME_MAX * 5)}`);
 }
 
-export function addresses(list: readonly Address[]): string {
+function addresses(list: readonly Address[]): string {
   const flat = list.flatMap((one) => one.group ?? [one]);
   return flat.map(({ name, address }) => (name ? `${name} <${address}>` : address)).join(', ');
 }
