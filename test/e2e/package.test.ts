@@ -37,7 +37,8 @@ const installed = (...names: string[]) =>
   join(folder, 'tool', 'node_modules', 'subluminal', ...names);
 
 test('the package is small, and lists the licences of the code in it', () => {
-  expect(packedBytes).toBeLessThan(4_000_000);
+  // Clients of mail and chat services are a fifth of it; they are loaded by Steward alone.
+  expect(packedBytes).toBeLessThan(5_500_000);
   expect(readFileSync(installed('THIRD-PARTY-NOTICES.txt'), 'utf8')).toContain('commander ');
 });
 
