@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { type Failure, failure, isFailure, type StewardAnswers } from '@subluminal/contracts';
 import { attempt, ensurePrivateFolder, processEnded } from '@subluminal/plane/os';
 import { writeStewardConfig } from '@subluminal/steward/config';
+import { userName } from '../approvals/desk.ts';
 import {
   badUsage,
   defineCommand,
@@ -15,6 +16,7 @@ import {
   textOption,
 } from '../input/command.ts';
 import { packageFile } from '../input/package-file.ts';
+import { mayAct } from '../input/require-person.ts';
 import { costText } from '../ledger/turn-text.ts';
 import { chat as talk } from '../steward/chat.ts';
 import { chooseModel } from '../steward/choose-model.ts';
@@ -23,6 +25,7 @@ import {
   runningSteward,
   type StewardHome,
   startBehind,
+  stewardAnswer,
   stewardHome,
 } from '../steward/steward-home.ts';
 import type { Io } from '../terminal/io.ts';
@@ -154,10 +157,28 @@ async function pipedMessage({ stdin, stdinIsTerminal }: Io): Promise<string | un
 export const status = defineCommand({
   description:
     'Shows whether Steward runs: its tasks, what the models of this day have cost by purpose, its channels, and what waits for you.',
-  examples: ['sub steward status', 'sub steward status --json'],
-  exitCodes: { 0: 'it runs', 1: 'it does not run', 2: 'wrong flags' },
-  run: async () => statusOutcome(await runningSteward(stewardHome())),
+  options: { ack: 'Acknowledge the alerts that are shown' },
+  examples: ['sub steward status', 'sub steward status --ack', 'sub steward status --json'],
+  exitCodes: {
+    0: 'it runs',
+    1: 'it does not run',
+    2: 'wrong flags, or an agent that acknowledges',
+  },
+  run: async ({ options: { ack } }, io) => {
+    const told = await runningSteward(stewardHome());
+    if (!ack || told === undefined) return statusOutcome(told);
+    const forbidden = mayAct('person', io);
+    if (forbidden !== undefined) return forbidden;
+    const ids = told.alerts.filter(isNew).map(({ id }) => id);
+    const who = { person: userName(), channel: 'terminal' } as const;
+    orThrow(await stewardAnswer('alerts/acknowledge', { ids, ...who }));
+    return statusOutcome(told);
+  },
 });
+
+function isNew({ acknowledged }: StewardAnswers['status']['alerts'][number]): boolean {
+  return acknowledged === null;
+}
 
 function statusOutcome(told: StewardAnswers['status'] | undefined): Outcome {
   if (told === undefined) {
@@ -165,6 +186,7 @@ function statusOutcome(told: StewardAnswers['status'] | undefined): Outcome {
   }
   const { pid, version, config_folder, open_tasks, spending, channels } = told;
   const { pending_confirmations: calls, pending_changes: changes, alerts } = told;
+  const news = alerts.filter(isNew);
   const lines = [
     `Steward runs (pid ${pid}, version ${version}), configured by ${config_folder}.`,
     open_tasks.length === 0 ? 'No task is open.' : `${plural(open_tasks.length, 'open task')}:`,
@@ -178,8 +200,8 @@ function statusOutcome(told: StewardAnswers['status'] | undefined): Outcome {
         `  ${purpose}: ${plural(turns, 'turn')}, ${plural(steps, 'step')}, ${costText(cost_micros)}`,
     ),
     ...channels.map(({ name, trouble }) => `Channel ${name}: ${trouble ?? 'works'}`),
-    ...(alerts.length === 0 ? [] : [`${plural(alerts.length, 'alert')} within a day:`]),
-    ...alerts.map(({ text, count }) => `  ${text}${count === 1 ? '' : ` (${count} times)`}`),
+    ...(news.length === 0 ? [] : [`${plural(news.length, 'new alert')} within a day:`]),
+    ...news.map(({ text, count }) => `  ${text}${count === 1 ? '' : ` (${count} times)`}`),
     memoryLine(told.memory),
     `${plural(calls, 'call')} and ${plural(changes, 'change')} wait for you.`,
   ];

@@ -9,7 +9,7 @@ type Updates = StewardAnswers['updates'];
 const HASH = 'a'.repeat(64);
 const STEP = {
   ...{ n: 1, server: 'files', tool: 'read', args: { path: '/srv/a' }, reasoning: 'why' },
-  ...{ judgements: [], call_id: 'c', result: 'text' },
+  ...{ judgements: [], run_id: 'run', call_id: 'c', result: 'text' },
   state: 'done',
 } as const;
 const TASK: Updates['tasks'][number] = {

@@ -1,5 +1,6 @@
 // What the page asks of a running Steward: the ledger daemon relays it to the method of Steward's socket that has the
 // same name.
+import { ALERTS_NAMED } from '../steward-control/alert-shapes.ts';
 import {
   CHANGE_EDIT,
   CHANGE_NAMED,
@@ -48,6 +49,10 @@ export const STEWARD_ENDPOINTS = {
     input: input(PAGE_MESSAGE, TEXT_BYTES_MAX),
   },
   stewardStop: { ...endpoint('steward/stop', STEWARD_STOPPED), input: input(STEWARD_STOP) },
+  stewardAcknowledgeAlerts: {
+    ...endpoint('steward/alerts/acknowledge', STEWARD_DONE),
+    input: input(ALERTS_NAMED),
+  },
   stewardMemory: search('steward/memory', STEWARD_MEMORIES, MEMORY_QUERY),
   stewardCore: endpoint('steward/memory/core', STEWARD_CORE_FACTS),
   stewardSetCore: {

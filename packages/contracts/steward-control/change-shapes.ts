@@ -11,6 +11,7 @@ import {
   required,
   string,
 } from '../shape/shape.ts';
+import { DECIDER } from './decider.ts';
 
 const words = string({ lengthMin: 0 });
 const name = string({ lengthMax: 256 });
@@ -75,10 +76,6 @@ export const STEWARD_CHANGE_VIEW = open({
 
 export const CHANGE_NAMED = closed({ id: required(name, 'The change.') });
 
-const WHO = {
-  person: required(name, 'Who decides, by the name of the user of this machine.'),
-  channel: required(oneOf('terminal', 'web'), 'Where they are.'),
-};
 const SEEN = {
   id: required(name, 'The change.'),
   sha256: required(string({ lengthMin: 64, lengthMax: 64 }), 'Of the change as it was seen.'),
@@ -97,6 +94,6 @@ export const CHANGE_EDIT = closed({
   text: required(text, 'What stands there instead of the proposed text.'),
 });
 
-export const APPROVE_CHANGE = closed({ ...SEEN, ...WHO });
-export const REJECT_CHANGE = closed({ id: required(name, 'The change.'), ...WHO });
-export const ROLL_BACK_CHANGE = closed({ ...ROLLBACK, ...WHO });
+export const APPROVE_CHANGE = closed({ ...SEEN, ...DECIDER });
+export const REJECT_CHANGE = closed({ id: required(name, 'The change.'), ...DECIDER });
+export const ROLL_BACK_CHANGE = closed({ ...ROLLBACK, ...DECIDER });

@@ -14,6 +14,7 @@ import {
   required,
   string,
 } from '../shape/shape.ts';
+import { ACKNOWLEDGE_ALERTS, STEWARD_ALERT, STEWARD_MONITOR_RULE } from './alert-shapes.ts';
 import {
   APPROVE_CHANGE,
   CHANGE_EDIT,
@@ -73,6 +74,7 @@ const STEWARD_STEP = open({
     'What was thought of it before the policy decided.',
   ),
   call_id: required(nullable(words), 'The call of the ledger.'),
+  run_id: required(nullable(words), 'The run of the ledger that has this call.'),
   result: required(nullable(text), 'What the model was told.'),
 });
 
@@ -165,17 +167,12 @@ export const STEWARD_STATUS = open({
   pending_confirmations: required(count, 'Calls of its runs that wait for a person.'),
   pending_changes: required(count, 'Staged changes and proposals that wait for a person.'),
   alerts: required(
-    array(
-      open({
-        cause: required(words, 'What is odd.'),
-        text: required(words, 'In words.'),
-        count: required(count, 'How often it was seen in its hour.'),
-        last_at_ms: required(TIME_MS, 'When last.'),
-        is_told: required(boolean(), 'False when it was only recorded.'),
-      }),
-      { itemsMax: LIST_MAX },
-    ),
+    array(STEWARD_ALERT, { itemsMax: LIST_MAX }),
     'What the monitor has found within a day, the newest first.',
+  ),
+  monitor_rules: required(
+    array(STEWARD_MONITOR_RULE, { itemsMax: 32 }),
+    'What the monitor looks for.',
   ),
 });
 
@@ -244,6 +241,7 @@ export interface StewardInputs {
   readonly send: Infer<typeof STEWARD_SEND>;
   readonly stop: Infer<typeof STEWARD_STOP>;
   readonly updates: Infer<typeof STEWARD_UPDATES_QUERY>;
+  readonly 'alerts/acknowledge': Infer<typeof ACKNOWLEDGE_ALERTS>;
   readonly memory: Infer<typeof MEMORY_QUERY>;
   readonly 'memory/core': object;
   readonly 'memory/core/set': Infer<typeof CORE_FACT_SET>;
@@ -273,6 +271,7 @@ export interface StewardAnswers {
   readonly send: Infer<typeof STEWARD_TAKEN>;
   readonly stop: Infer<typeof STEWARD_STOPPED>;
   readonly updates: Infer<typeof STEWARD_UPDATES>;
+  readonly 'alerts/acknowledge': Infer<typeof STEWARD_DONE>;
   readonly memory: Infer<typeof STEWARD_MEMORIES>;
   readonly 'memory/core': Infer<typeof STEWARD_CORE_FACTS>;
   readonly 'memory/core/set': Infer<typeof STEWARD_CORE_FACTS>;
@@ -313,6 +312,7 @@ export const STEWARD_CONTROL: {
   send: method(STEWARD_SEND, STEWARD_TAKEN),
   stop: method(STEWARD_STOP, STEWARD_STOPPED),
   updates: method(STEWARD_UPDATES_QUERY, STEWARD_UPDATES),
+  'alerts/acknowledge': method(ACKNOWLEDGE_ALERTS, STEWARD_DONE),
   memory: method(MEMORY_QUERY, STEWARD_MEMORIES),
   'memory/core': method(closed({}), STEWARD_CORE_FACTS),
   'memory/core/set': method(CORE_FACT_SET, STEWARD_CORE_FACTS),

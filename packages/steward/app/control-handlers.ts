@@ -1,5 +1,5 @@
 // What Steward answers on its socket.
-import { type StewardAnswers, tableFailure } from '@subluminal/contracts';
+import { type GuardrailsFile, type StewardAnswers, tableFailure } from '@subluminal/contracts';
 import {
   alertsAnswer,
   type ControlHandlers,
@@ -11,6 +11,7 @@ import {
 import type { Journal } from '../journal/index.ts';
 import type { Conversations } from '../loop/index.ts';
 import type { Memory } from '../memory/index.ts';
+import { monitorRules } from '../monitor/index.ts';
 import { type ChangeDesks, changeHandlers } from './change-handlers.ts';
 import { memoryHandlers } from './memory-handlers.ts';
 import { lastMemoryAudit } from './open-own-memory.ts';
@@ -29,13 +30,14 @@ export interface ControlParts {
     'pid' | 'version' | 'started_at_ms' | 'config_folder' | 'servers' | 'channels'
   >;
   readonly pending: () => Pick<Status, 'pending_confirmations' | 'pending_changes'>;
+  readonly guardrails: () => Pick<GuardrailsFile, 'monitor' | 'day'>;
   readonly nowMs: () => number;
 }
 
 const TASKS_SHOWN = 50;
 
 export function controlHandlers(parts: ControlParts): ControlHandlers {
-  const { journal, conversations, about, pending, nowMs } = parts;
+  const { journal, conversations, about, pending, guardrails, nowMs } = parts;
   return {
     ...memoryHandlers(parts.memory),
     ...changeHandlers(parts.desks),
@@ -47,7 +49,12 @@ export function controlHandlers(parts: ControlParts): ControlHandlers {
       open_tasks: journal.openTasks().map((task) => taskAnswer(journal, task)),
       spending: spendingAnswer(journal, nowMs()),
       alerts: alertsAnswer(journal, nowMs()),
+      monitor_rules: monitorRules(guardrails()),
     }),
+    'alerts/acknowledge': async ({ ids, person }) => {
+      journal.alerts.acknowledge(ids, person);
+      return { is_done: true };
+    },
     conversations: async () => ({
       conversations: journal
         .conversations()

@@ -11,7 +11,12 @@ import {
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isFailure } from '@subluminal/contracts';
+import {
+  type GuardrailsFile,
+  isFailure,
+  STEWARD_CONFIG_FILES,
+  withDefaults,
+} from '@subluminal/contracts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { PairedSender } from '../channels/index.ts';
 import { askSteward, type ControlServer, controlSocket, serveControl } from '../control/index.ts';
@@ -53,6 +58,7 @@ beforeEach(async () => {
     pairing,
     about: () => ({ ...about, servers: ['files'], channels: [] }),
     pending: () => ({ pending_confirmations: 0, pending_changes: 0 }),
+    guardrails: usualGuardrails,
     nowMs: () => world.nowMs,
   };
   const serving = await serveControl(socket, controlHandlers(parts));
@@ -65,6 +71,13 @@ afterEach(async () => {
   await world.remove();
   rmSync(folder, { recursive: true });
 });
+
+function usualGuardrails(): GuardrailsFile {
+  const { shape, parse } = STEWARD_CONFIG_FILES['guardrails.yaml'];
+  const read = parse(withDefaults(shape, {}));
+  if (!read.ok) throw new Error(JSON.stringify(read.mismatches));
+  return read.value;
+}
 
 /** One sender waits with the code ABCD-EFGH. */
 function pairingWith(senders: PairedSender[]): ControlParts['pairing'] {
@@ -79,6 +92,25 @@ function pairingWith(senders: PairedSender[]): ControlParts['pairing'] {
     unpair: () => senders.pop() !== undefined,
   };
 }
+
+test('alerts and what is watched are shown, and an alert says who has acknowledged it', async () => {
+  const { alerts } = parts.journal;
+  alerts.add({ cause: 'spike:email.send', text: 'email.send was called 61 times.' });
+  const before = await told(askSteward(socket, 'status', { input: {} }));
+  expect(before.alerts).toMatchObject([{ cause: 'spike:email.send', acknowledged: null }]);
+  expect(before.monitor_rules[0]?.alerts).toContain('more than 60 in a minute');
+  alerts.add({ cause: 'new_host', text: 'A host was reached for the first time.' });
+  const ids = before.alerts.map(({ id }) => id);
+  const input = { ids, person: 'ada', channel: 'web' } as const;
+  expect(await askSteward(socket, 'alerts/acknowledge', { input })).toEqual({ is_done: true });
+  const again = { ...input, person: 'grace' };
+  await told(askSteward(socket, 'alerts/acknowledge', { input: again }));
+  const after = await told(askSteward(socket, 'status', { input: {} }));
+  expect(after.alerts).toMatchObject([
+    { cause: 'new_host', acknowledged: null },
+    { cause: 'spike:email.send', acknowledged: { by: 'ada', at_ms: world.nowMs } },
+  ]);
+});
 
 const SEND = { channel: 'terminal', person: 'ada', text: 'Read it.' } as const;
 
@@ -103,6 +135,10 @@ test('a message becomes a task, whose steps and reply can be followed', async ()
     ],
     tasks: [{ state: 'done', steps: [{ server: 'files', tool: 'read', state: 'done' }] }],
   });
+  if (isFailure(seen)) throw new Error(seen.message);
+  const { run_id } = seen;
+  expect(run_id).not.toBeNull();
+  expect(seen.tasks[0]?.steps).toMatchObject([{ run_id }]);
   const status = await askSteward(socket, 'status', { input: {} });
   expect(status).toMatchObject({
     pid: 7,

@@ -83,6 +83,7 @@ async function open(options: StewardOptions, opened: OpenParts): Promise<string 
       ...{ journal, conversations, memory, desks: changes.desks, about, nowMs: Date.now },
       pairing: channels.pairing,
       pending: () => pendingOf(parts),
+      guardrails: () => live.current().guardrails,
     }),
   );
   if (isFailure(control)) return control;

@@ -15,6 +15,7 @@ export function taskAnswer(journal: Journal, task: JournalTask): ToldTask {
       reason: textOf(why),
     })),
     call_id: step.callId,
+    run_id: step.runId,
     result: step.result,
   }));
   return {
@@ -96,8 +97,12 @@ const ALERTS_SHOWN = 50;
 
 export function alertsAnswer(journal: Journal, nowMs: number): StewardAnswers['status']['alerts'] {
   return journal.alerts.since(nowMs - DAY_MS, ALERTS_SHOWN).map((alert) => ({
-    ...{ cause: alert.cause, text: alert.text, count: alert.count },
+    ...{ id: alert.n, cause: alert.cause, text: alert.text, count: alert.count },
     last_at_ms: alert.lastAtMs,
     is_told: alert.isTold,
+    acknowledged: alert.acknowledged && {
+      by: alert.acknowledged.by,
+      at_ms: alert.acknowledged.atMs,
+    },
   }));
 }

@@ -1,6 +1,6 @@
 // Alerts of the monitor: what was odd, how often, and whether the user was told.
 import type { SqlRow } from '@subluminal/plane/sqlite';
-import { integerCell, textCell } from '@subluminal/plane/sqlite/rows';
+import { integerCell, integerOrNull, textCell, textOrNull } from '@subluminal/plane/sqlite/rows';
 import type { TableAccess } from './table-access.ts';
 import type { JournalAlert } from './types.ts';
 
@@ -50,6 +50,16 @@ export class AlertTable {
     return this.#access.db.all(sql, atMs, count).map(alertIn);
   }
 
+  /** Those that nobody has acknowledged before. */
+  acknowledge(ids: readonly number[], by: string): void {
+    const { db, write, nowMs } = this.#access;
+    const sql = `UPDATE alerts SET acknowledged_by = ?, acknowledged_at = ?
+      WHERE n = ? AND acknowledged_at IS NULL`;
+    write(() => {
+      for (const n of ids) db.run(sql, by, nowMs(), n);
+    });
+  }
+
   toldSince(atMs: number): number {
     const sql = 'SELECT count(*) AS count FROM alerts WHERE is_told = 1 AND first_at >= ?';
     const row = this.#access.db.get(sql, atMs);
@@ -58,6 +68,8 @@ export class AlertTable {
 }
 
 function alertIn(row: SqlRow): JournalAlert {
+  const by = textOrNull(row, 'acknowledged_by');
+  const atMs = integerOrNull(row, 'acknowledged_at');
   return {
     n: integerCell(row, 'n'),
     cause: textCell(row, 'cause'),
@@ -66,5 +78,6 @@ function alertIn(row: SqlRow): JournalAlert {
     firstAtMs: integerCell(row, 'first_at'),
     lastAtMs: integerCell(row, 'last_at'),
     isTold: integerCell(row, 'is_told') === 1,
+    acknowledged: by === null || atMs === null ? null : { by, atMs },
   };
 }

@@ -114,6 +114,7 @@ export function stepIn(row: SqlRow): JournalStep {
     state: oneOf(STEP_STATES, row, 'state'),
     judgements: objectsIn(textCell(row, 'judgements')),
     callId: textOrNull(row, 'call_id'),
+    runId: textOrNull(row, 'run_id'),
     result: textOrNull(row, 'result'),
     atMs: integerCell(row, 'at'),
   };

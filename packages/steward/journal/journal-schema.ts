@@ -62,6 +62,11 @@ CREATE TABLE alerts (
 CREATE INDEX alerts_of ON alerts (cause, last_at);
 CREATE TABLE kv (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 `,
+  `
+ALTER TABLE steps ADD COLUMN run_id TEXT;
+ALTER TABLE alerts ADD COLUMN acknowledged_by TEXT;
+ALTER TABLE alerts ADD COLUMN acknowledged_at INTEGER;
+`,
 ];
 
 /** The steps that are missing, in one transaction. Throws its failure. */

@@ -290,16 +290,25 @@ export class Journal {
       this.#db.run(sql, ...values);
       countStep(this.#db, taskId, atMs);
     });
-    return { ...step, state: 'proposed', judgements: [], callId: null, result: null, atMs };
+    return {
+      ...step,
+      state: 'proposed',
+      judgements: [],
+      callId: null,
+      runId: null,
+      result: null,
+      atMs,
+    };
   }
 
   changeStep({ taskId, n }: Pick<JournalStep, 'taskId' | 'n'>, change: StepChange): void {
-    const { state, judgements, callId, result } = change;
+    const { state, judgements, callId = null, runId = null, result } = change;
     const sql = `UPDATE steps SET state = ?, judgements = coalesce(?, judgements),
-      call_id = coalesce(?, call_id), result = coalesce(?, result) WHERE task = ? AND n = ?`;
+      call_id = coalesce(?, call_id), run_id = coalesce(?, run_id), result = coalesce(?, result)
+      WHERE task = ? AND n = ?`;
     const json = judgements === undefined ? null : JSON.stringify(judgements);
     const text = result === undefined ? null : bounded(result);
-    this.#write(() => this.#db.run(sql, state, json, callId ?? null, text, taskId, n));
+    this.#write(() => this.#db.run(sql, state, json, callId, runId, text, taskId, n));
   }
 
   steps(taskId: string): readonly JournalStep[] {

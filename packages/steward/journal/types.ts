@@ -93,6 +93,8 @@ export interface JournalStep {
   readonly judgements: readonly JsonObject[];
   /** The call of the ledger; null before its decision. */
   readonly callId: string | null;
+  /** The run that holds this call: a conversation has a new one after each start. */
+  readonly runId: string | null;
   /** What the model is told; null until the step has ended. */
   readonly result: string | null;
   readonly atMs: number;
@@ -126,6 +128,7 @@ export interface StepChange {
   readonly state: StepState;
   readonly judgements?: readonly JsonObject[];
   readonly callId?: string;
+  readonly runId?: string;
   readonly result?: string;
 }
 
@@ -168,7 +171,10 @@ export interface TaskEnd {
   readonly reply: { readonly role: MessageRole; readonly text: string };
 }
 
-export type NewStep = Omit<JournalStep, 'state' | 'judgements' | 'callId' | 'result' | 'atMs'>;
+export type NewStep = Omit<
+  JournalStep,
+  'state' | 'judgements' | 'callId' | 'runId' | 'result' | 'atMs'
+>;
 
 /** `coding` is an agent of its own, in a process; the others are conversations of Steward with itself. */
 export type SubAgentKind = 'research' | 'task' | 'coding';
@@ -212,4 +218,6 @@ export interface JournalAlert {
   readonly lastAtMs: number;
   /** False for one that was only recorded. */
   readonly isTold: boolean;
+  /** Null until a person has acknowledged it. */
+  readonly acknowledged: { readonly by: string; readonly atMs: number } | null;
 }

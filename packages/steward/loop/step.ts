@@ -63,7 +63,7 @@ async function sendStep(
   { task, step, signal }: StepInput,
   judgements: readonly Judgement[],
 ) {
-  journal.changeStep(step, { state: 'sent' });
+  journal.changeStep(step, { state: 'sent', runId: run.id });
   const { server, tool, args, key, reasoning } = step;
   const request = requestOfUser(journal, task);
   const about = {

@@ -1,1 +1,2 @@
 export { Monitor } from './monitor.ts';
+export { monitorRules } from './monitor-rules.ts';

@@ -37,12 +37,12 @@ const SEEN_MAX = 10_000;
 const NAME_LENGTH_MAX = 60;
 const REASON_LENGTH_MAX = 160;
 /** Fewer verdicts say nothing of a share. */
-const VERDICTS_MIN = 5;
+export const VERDICTS_MIN = 5;
 /** A rate is a spike by itself when it is so much more than in the hours before, of which so many are known. */
-const USUAL_TIMES = 5;
+export const USUAL_TIMES = 5;
 const USUAL_HOURS_MIN = 3;
 const USUAL_HOURS_MAX = 48;
-const SPIKE_CALLS_MIN = 20;
+export const SPIKE_CALLS_MIN = 20;
 
 export function newMonitorState(): MonitorState {
   return { tools: new Map(), verdicts: [], injections: [] };

@@ -17,7 +17,7 @@ export interface MonitorParts {
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const MICROS = 1_000_000;
-const BUDGET_SHARE = 0.8;
+export const BUDGET_SHARE = 0.8;
 const KNOWN = 'monitor.known';
 const LOOKED_MAX = 10_000;
 const LAST_ALERT =

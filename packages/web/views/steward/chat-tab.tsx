@@ -92,18 +92,14 @@ function Conversation({ id }: { readonly id: string }) {
   );
 }
 
-function Messages({
-  conversation: { messages, tasks, runId },
-}: {
-  conversation: FollowedConversation;
-}) {
+function Messages({ conversation: { messages, tasks } }: { conversation: FollowedConversation }) {
   return messages.map((message) => {
     const task =
       message.role === 'user' && message.task_id !== null ? tasks.get(message.task_id) : undefined;
     return (
       <Fragment key={message.n}>
         <Message message={message} />
-        {task !== undefined && <TaskSteps task={task} runId={runId} />}
+        {task !== undefined && <TaskSteps task={task} />}
       </Fragment>
     );
   });

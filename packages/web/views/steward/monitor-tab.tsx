@@ -2,16 +2,20 @@
 import type { ApiAnswerOf } from '@subluminal/contracts';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { asked } from '../../api/ledger.ts';
+import { asked, post } from '../../api/ledger.ts';
+import { useMay } from '../../api/session.ts';
 import { countText, dollarsText, durationText, shortCount } from '../../parts/amounts.ts';
+import { Button } from '../../parts/buttons.tsx';
 import type { TableColumn } from '../../parts/data-table.tsx';
+import { FailureText } from '../../parts/failure-text.tsx';
 import { plainLine, plainText } from '../../parts/plain-text.ts';
 import { SmallTable } from '../../parts/small-table.tsx';
 import { Ago, Fact, FactList, Value } from '../../parts/texts.tsx';
-import { AGAIN_MS, type StewardTask } from './use-steward.ts';
+import { AGAIN_MS, type StewardTask, useDecision } from './use-steward.ts';
 
 type StewardStatus = ApiAnswerOf<'stewardStatus'>;
 type Spent = StewardStatus['spending'][number];
+type MonitorRule = StewardStatus['monitor_rules'][number];
 type StewardAlert = StewardStatus['alerts'][number];
 
 export function MonitorTab() {
@@ -25,15 +29,7 @@ export function MonitorTab() {
     <div className="min-h-0 flex-1 overflow-y-auto">
       <div className="flex max-w-[1080px] flex-col gap-6 p-4 max-sm:p-3">
         <Facts status={data} />
-        <Part title="Alerts of the last day">
-          <SmallTable
-            label="Alerts"
-            columns={ALERTS}
-            rows={data.alerts}
-            rowKey={({ cause, last_at_ms }) => `${cause} ${last_at_ms}`}
-            empty="Nothing odd was found."
-          />
-        </Part>
+        <Alerts alerts={data.alerts} />
         <Part title="Today (UTC)">
           <SmallTable
             label="Spent today"
@@ -52,6 +48,18 @@ export function MonitorTab() {
             empty="No task yet. Say something in the chat."
           />
         </Part>
+        <Part title="What the monitor watches">
+          <SmallTable
+            label="Rules of the monitor"
+            columns={RULES}
+            rows={data.monitor_rules}
+            rowKey={({ name }) => name}
+            empty="Nothing."
+          />
+          <p className="text-12 text-dim">
+            The thresholds stand under <code>monitor</code> in guardrails.yaml.
+          </p>
+        </Part>
       </div>
     </div>
   );
@@ -63,6 +71,33 @@ function Part({ title, children }: { readonly title: string; readonly children: 
       <h2 className="text-12 text-dim">{title}</h2>
       {children}
     </section>
+  );
+}
+
+function Alerts({ alerts }: { readonly alerts: readonly StewardAlert[] }) {
+  const mayAct = useMay('owner');
+  const acknowledge = useDecision((ids: number[]) => post('stewardAcknowledgeAlerts', { ids }));
+  const news = alerts.filter(({ acknowledged }) => acknowledged === null);
+  return (
+    <Part title="Alerts of the last day">
+      <SmallTable
+        label="Alerts"
+        columns={ALERTS}
+        rows={alerts}
+        rowKey={({ id }) => String(id)}
+        empty="Nothing odd was found."
+      />
+      {mayAct && news.length > 0 && (
+        <Button
+          className="self-start max-md:h-11"
+          disabled={acknowledge.isPending}
+          onClick={() => acknowledge.mutate(news.map(({ id }) => id))}
+        >
+          Acknowledge {news.length === 1 ? 'the new alert' : `${news.length} new alerts`}
+        </Button>
+      )}
+      {acknowledge.error !== null && <FailureText cause={acknowledge.error} />}
+    </Part>
   );
 }
 
@@ -93,7 +128,14 @@ const ALERTS: readonly TableColumn<StewardAlert>[] = [
     id: 'text',
     title: 'Alert',
     width: '1fr',
-    cell: ({ text }) => <span title={plainLine(text)}>▲ {plainLine(text)}</span>,
+    cell: ({ text, acknowledged }) =>
+      acknowledged === null ? (
+        <span title={plainLine(text)}>▲ {plainLine(text)}</span>
+      ) : (
+        <span className="text-dim" title={plainLine(text)}>
+          {plainLine(text)}
+        </span>
+      ),
   },
   { id: 'count', title: 'Times', width: '64px', align: 'right', cell: ({ count }) => count },
   {
@@ -104,11 +146,29 @@ const ALERTS: readonly TableColumn<StewardAlert>[] = [
     cell: ({ is_told }) => (is_told ? 'you' : 'on record'),
   },
   {
+    id: 'acknowledged',
+    title: 'Acknowledged',
+    width: '128px',
+    hiddenBelow: 640,
+    cell: ({ acknowledged }) =>
+      acknowledged === null ? 'new' : `by ${plainText(acknowledged.by)}`,
+  },
+  {
     id: 'when',
     title: 'When',
     width: '80px',
     align: 'right',
     cell: ({ last_at_ms }) => <Ago atMs={last_at_ms} />,
+  },
+];
+
+const RULES: readonly TableColumn<MonitorRule>[] = [
+  { id: 'name', title: 'Watched', width: '160px', cell: ({ name }) => plainText(name) },
+  {
+    id: 'alerts',
+    title: 'Alert when',
+    width: '1fr',
+    cell: ({ alerts }) => <span title={plainLine(alerts)}>{plainLine(alerts)}</span>,
   },
 ];
 

@@ -10,12 +10,6 @@ import type { StewardStep, StewardTask } from './use-steward.ts';
 
 const REASONING_SHOWN = 120;
 
-interface TaskStepsProps {
-  readonly task: StewardTask;
-  /** The run that the calls of the conversation are on record in. */
-  readonly runId: string | null;
-}
-
 const STATES: { readonly [state in StewardTask['state']]: string } = {
   waiting: 'waits for the task before it',
   running: 'running',
@@ -24,12 +18,12 @@ const STATES: { readonly [state in StewardTask['state']]: string } = {
   failed: 'failed',
 };
 
-export function TaskSteps({ task, runId }: TaskStepsProps) {
+export function TaskSteps({ task }: { readonly task: StewardTask }) {
   const { steps, state, reason, cost_micros } = task;
   return (
     <section aria-label="Steps" className="flex flex-col border-l-2 border-line pl-3">
       {steps.map((step) => (
-        <Step key={step.n} step={step} runId={runId} />
+        <Step key={step.n} step={step} />
       ))}
       <p className="flex flex-wrap gap-x-3 text-12 text-dim">
         <span>
@@ -67,8 +61,8 @@ const WORDS: { readonly [state in StewardStep['state']]: string } = {
   unknown: 'nobody knows whether it took effect',
 };
 
-function Step({ step, runId }: { readonly step: StewardStep; readonly runId: string | null }) {
-  const { server, tool, reasoning, state, args, judgements, result, call_id } = step;
+function Step({ step }: { readonly step: StewardStep }) {
+  const { server, tool, reasoning, state, args, judgements, result, call_id, run_id } = step;
   return (
     <details className="border-b border-line">
       <summary className="flex min-h-7 cursor-pointer items-baseline gap-2 py-1 max-md:min-h-11">
@@ -88,9 +82,9 @@ function Step({ step, runId }: { readonly step: StewardStep; readonly runId: str
               {plainText(verdict).replaceAll('_', ' ').toLowerCase()}: {plainText(reason)}
             </Fact>
           ))}
-          {call_id !== null && runId !== null && (
+          {call_id !== null && run_id !== null && (
             <Fact label="Record">
-              <Link to={{ params: panelAddress('call', runId, call_id) }} className="text-accent">
+              <Link to={{ params: panelAddress('call', run_id, call_id) }} className="text-accent">
                 the call on record
               </Link>
             </Fact>
