@@ -3,7 +3,7 @@ import type { StewardAnswers } from '@subluminal/contracts';
 import { harmless, harmlessLine } from '../terminal/text.ts';
 
 export function changeText(view: StewardAnswers['changes/show']): string {
-  const { change, loosens, files } = view;
+  const { change, loosens, notes, files } = view;
   const { id, kind, state, why, by, is_modified } = change;
   const lines = [
     `${id}: ${kind}, ${state.replaceAll('_', ' ')}${by === null ? '' : ` (${by})`}`,
@@ -11,6 +11,8 @@ export function changeText(view: StewardAnswers['changes/show']): string {
     ...(is_modified ? ['The proposed text was edited by you.'] : []),
     ...(loosens.length === 0 ? [] : ['It loosens what is allowed:']),
     ...loosens.map((line) => `  ${line}`),
+    ...(notes.length === 0 ? [] : ['What it is and may do:']),
+    ...notes.map((line) => `  ${line}`),
   ];
   // What a file holds must not act on the terminal; its lines stay lines.
   const diffs = files.map(({ diff }) => diff.split('\n').map(harmless).join('\n'));

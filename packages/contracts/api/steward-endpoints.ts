@@ -6,9 +6,11 @@ import {
   CHANGE_NAMED,
   CHANGE_ROLLBACK,
   CHANGE_SEEN,
+  EXPANSION_PART,
   STEWARD_CHANGE,
   STEWARD_CHANGE_VIEW,
   STEWARD_CHANGES,
+  STEWARD_EXPANSION,
 } from '../steward-control/change-shapes.ts';
 import {
   CORE_FACT_SET,
@@ -89,5 +91,10 @@ export const STEWARD_ENDPOINTS = {
   stewardRollBackChange: {
     ...endpoint('steward/changes/rollback', STEWARD_CHANGE),
     input: input(CHANGE_ROLLBACK),
+  },
+  stewardExpansion: endpoint('steward/expansion', STEWARD_EXPANSION),
+  stewardRevoke: {
+    ...endpoint('steward/expansion/revoke', STEWARD_CHANGE),
+    input: input(EXPANSION_PART),
   },
 } as const;

@@ -224,7 +224,7 @@ const ERRORS = {
   SUB_STEWARD_START: 'Steward does not start.',
   SUB_STEWARD_AWAY: 'Steward does not run.',
   SUB_STEWARD_REQUEST: 'Steward cannot take the request.',
-  SUB_STEWARD_EXPANSION: 'A skill, a server or a tool cannot be proposed.',
+  SUB_STEWARD_EXPANSION: 'A skill, a server or a tool cannot be proposed or revoked.',
   // The command line.
   SUB_USAGE: 'The command was called wrongly.',
   SUB_FILE_READ: 'A file cannot be read.',

@@ -74,6 +74,23 @@ export const STEWARD_CHANGE_VIEW = open({
   ),
 });
 
+const EXPANSION_KIND = oneOf('skill', 'server', 'tool');
+
+export const STEWARD_EXPANSION = open({
+  parts: required(
+    array(
+      open({
+        kind: required(EXPANSION_KIND, 'What it is.'),
+        name: required(words, 'Its name.'),
+        about: required(words, 'What it is for, or how it is reached. Hostile text.'),
+      }),
+      { itemsMax: LIST_MAX },
+    ),
+    'Skills, servers and tools that are in use.',
+  ),
+  problems: required(array(words, { itemsMax: LIST_MAX }), 'What is there and not used, and why.'),
+});
+
 export const CHANGE_NAMED = closed({ id: required(name, 'The change.') });
 
 const SEEN = {
@@ -85,7 +102,13 @@ const ROLLBACK = {
   is_forced: optional(boolean(), 'Also over what somebody has changed since; files only.'),
 };
 
+const PART = {
+  kind: required(EXPANSION_KIND, 'What is revoked.'),
+  name: required(name, 'Its name.'),
+};
+
 /** What the page sends; its server knows who it is for. */
+export const EXPANSION_PART = closed(PART);
 export const CHANGE_SEEN = closed(SEEN);
 export const CHANGE_ROLLBACK = closed(ROLLBACK);
 export const CHANGE_EDIT = closed({
@@ -97,3 +120,8 @@ export const CHANGE_EDIT = closed({
 export const APPROVE_CHANGE = closed({ ...SEEN, ...DECIDER });
 export const REJECT_CHANGE = closed({ id: required(name, 'The change.'), ...DECIDER });
 export const ROLL_BACK_CHANGE = closed({ ...ROLLBACK, ...DECIDER });
+export const REVOKE_PART = closed({ ...PART, ...DECIDER });
+
+export const SKILL_FOLDER = closed({
+  folder: required(path, 'A folder with a SKILL.md, by its absolute path.'),
+});

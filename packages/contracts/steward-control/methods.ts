@@ -20,10 +20,13 @@ import {
   CHANGE_EDIT,
   CHANGE_NAMED,
   REJECT_CHANGE,
+  REVOKE_PART,
   ROLL_BACK_CHANGE,
+  SKILL_FOLDER,
   STEWARD_CHANGE,
   STEWARD_CHANGE_VIEW,
   STEWARD_CHANGES,
+  STEWARD_EXPANSION,
 } from './change-shapes.ts';
 import {
   CORE_FACT_SET,
@@ -260,6 +263,9 @@ export interface StewardInputs {
   readonly 'changes/reject': Infer<typeof REJECT_CHANGE>;
   readonly 'changes/modify': Infer<typeof CHANGE_EDIT>;
   readonly 'changes/rollback': Infer<typeof ROLL_BACK_CHANGE>;
+  readonly expansion: object;
+  readonly 'expansion/revoke': Infer<typeof REVOKE_PART>;
+  readonly 'expansion/add-skill': Infer<typeof SKILL_FOLDER>;
 }
 export type StewardMethod = keyof StewardInputs;
 
@@ -290,6 +296,9 @@ export interface StewardAnswers {
   readonly 'changes/reject': Infer<typeof STEWARD_CHANGE>;
   readonly 'changes/modify': Infer<typeof STEWARD_CHANGE_VIEW>;
   readonly 'changes/rollback': Infer<typeof STEWARD_CHANGE>;
+  readonly expansion: Infer<typeof STEWARD_EXPANSION>;
+  readonly 'expansion/revoke': Infer<typeof STEWARD_CHANGE>;
+  readonly 'expansion/add-skill': Infer<typeof STEWARD_CHANGE_VIEW>;
 }
 
 interface ControlMethod<I, A> {
@@ -331,4 +340,7 @@ export const STEWARD_CONTROL: {
   'changes/reject': method(REJECT_CHANGE, STEWARD_CHANGE),
   'changes/modify': method(CHANGE_EDIT, STEWARD_CHANGE_VIEW),
   'changes/rollback': method(ROLL_BACK_CHANGE, STEWARD_CHANGE),
+  expansion: method(closed({}), STEWARD_EXPANSION),
+  'expansion/revoke': method(REVOKE_PART, STEWARD_CHANGE),
+  'expansion/add-skill': method(SKILL_FOLDER, STEWARD_CHANGE_VIEW),
 };

@@ -17,7 +17,11 @@ export interface ChangeDesks {
 const CHANGES_SHOWN = 500;
 const NOTHING_SAID = { loosens: [], notes: [] };
 
-export function changeHandlers(desks: ChangeDesks): Pick<ControlHandlers, ChangeMethod> {
+/** `apply` puts the configuration folder in force: what is taken back is gone at once. */
+export function changeHandlers(
+  desks: ChangeDesks,
+  apply: () => Promise<void>,
+): Pick<ControlHandlers, ChangeMethod> {
   const { files, proposals } = desks;
   const isProposal = (id: string) => proposals.list().some((set) => set.id === id);
   const told = (set: ChangeSet | Failure): ToldChange | Failure =>
@@ -57,16 +61,15 @@ export function changeHandlers(desks: ChangeDesks): Pick<ControlHandlers, Change
     },
     'changes/rollback': async ({ id, is_forced: isForced = false, person: by, channel }) => {
       const decision = { id, by, channel };
-      return told(
-        await (isProposal(id)
-          ? proposals.rollback(decision)
-          : files.rollback(decision, { isForced })),
-      );
+      if (!isProposal(id)) return told(await files.rollback(decision, { isForced }));
+      const back = await proposals.rollback(decision);
+      if (!isFailure(back)) await apply();
+      return told(back);
     },
   };
 }
 
-function changeAnswer(set: ChangeSet, kind: ToldChange['kind']): ToldChange {
+export function changeAnswer(set: ChangeSet, kind: ToldChange['kind']): ToldChange {
   const { id, state, why, run_id, proposed_at_ms } = set;
   return {
     ...{ id, kind, state, why, run_id, proposed_at_ms },

@@ -82,6 +82,22 @@ test('a change is asked about whole on the channel of the request, and a press m
   expect(readFileSync(path, 'utf8')).toBe('two\n');
 });
 
+test('what a proposed skill holds is asked about beside its text', async () => {
+  const text = '---\nname: tea\ndescription: Brew tea.\n---\n```sh\nrm -rf ~/cups\n```\n';
+  mkdirSync(join(home, 'config'));
+  await changes.proposals.propose({
+    ...{ key: 'k', runId: 'on-telegram', why: 'Asked.' },
+    files: [{ path: 'skills/agent-authored/tea/SKILL.md', text }],
+  });
+  expect((await next).confirmation.lines).toEqual(
+    expect.arrayContaining([
+      'The skill tea: Brew tea.',
+      'DANGER SKILL.md: a command removes or replaces: ~/cups.',
+      '│ +rm -rf ~/cups',
+    ]),
+  );
+});
+
 test('a change that is decided elsewhere ends its question', async () => {
   const { id } = await propose('two\n');
   const { ended } = await next;

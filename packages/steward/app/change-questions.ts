@@ -1,6 +1,7 @@
 // Asks about proposed changes on the channel of the request. The page and the commands decide about the same changes.
 import { type Failure, isFailure } from '@subluminal/contracts';
 import type { ChannelDesk, ChatPerson, Confirmation } from '../channels/index.ts';
+import type { ProposalView } from '../proposals/index.ts';
 import type { ChangeRecord, ChangeSet, ChangeView } from '../staging/index.ts';
 import type { ChangeDesks } from './change-handlers.ts';
 
@@ -18,6 +19,9 @@ interface AskedChange {
   readonly end: (words: string) => Promise<void>;
   readonly timer: NodeJS.Timeout;
 }
+
+/** Of a proposal, with what is said of it. */
+type AskedView = ChangeView & Partial<Pick<ProposalView, 'loosens' | 'notes'>>;
 
 const ANSWER_MS = 5 * 60_000;
 const DIFF_LENGTH_MAX = 100_000;
@@ -95,14 +99,14 @@ export class ChangeQuestions {
     return this.#parts.desks.proposals.list().some((set) => set.id === id);
   }
 
-  async #show(id: string): Promise<(ChangeView & { loosens?: readonly string[] }) | Failure> {
+  async #show(id: string): Promise<AskedView | Failure> {
     const { files, proposals } = this.#parts.desks;
     return this.#isProposal(id) ? proposals.show(id) : files.show(id);
   }
 }
 
 function changeQuestion(
-  { set, sha256, files, loosens = [] }: ChangeView & { loosens?: readonly string[] },
+  { set, sha256, files, loosens = [], notes = [] }: AskedView,
   expiresAtMs: number,
 ): Confirmation {
   const { id, why } = set;
@@ -112,6 +116,7 @@ function changeQuestion(
     lines: [
       ...(why === '' ? [] : [`Why: ${why.replaceAll(/\s+/g, ' ')}`]),
       ...loosens.map((line) => `It loosens: ${line}`),
+      ...notes,
       // A diff is safe to print as it is.
       ...files.flatMap(({ diff }) => diff.trimEnd().split('\n')).map((line) => `│ ${line}`),
     ],

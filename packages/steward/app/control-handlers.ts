@@ -13,6 +13,7 @@ import type { Conversations } from '../loop/index.ts';
 import type { Memory } from '../memory/index.ts';
 import { monitorRules } from '../monitor/index.ts';
 import { type ChangeDesks, changeHandlers } from './change-handlers.ts';
+import { type ExpansionControl, expansionHandlers } from './expansion-handlers.ts';
 import { memoryHandlers } from './memory-handlers.ts';
 import { lastMemoryAudit } from './open-own-memory.ts';
 import { type Pairing, pairingHandlers } from './pairing-handlers.ts';
@@ -22,6 +23,7 @@ type Status = StewardAnswers['status'];
 export interface ControlParts {
   readonly memory: Memory;
   readonly desks: ChangeDesks;
+  readonly expansion: ExpansionControl;
   readonly pairing: Pairing;
   readonly journal: Journal;
   readonly conversations: Conversations;
@@ -38,9 +40,11 @@ const TASKS_SHOWN = 50;
 
 export function controlHandlers(parts: ControlParts): ControlHandlers {
   const { journal, conversations, about, pending, guardrails, nowMs } = parts;
+  const changes = changeHandlers(parts.desks, parts.expansion.apply);
   return {
     ...memoryHandlers(parts.memory),
-    ...changeHandlers(parts.desks),
+    ...changes,
+    ...expansionHandlers(parts.expansion, changes['changes/show']),
     ...pairingHandlers(parts.pairing),
     status: async () => ({
       ...about(),

@@ -1,25 +1,24 @@
 // Steward as one process: wires its parts and starts what works by itself.
 import { join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import { type Failure, type GuardrailsFile, isFailure, tableFailure } from '@subluminal/contracts';
 import { createRedactor } from '@subluminal/core/scan';
-import { errorText, watchFiles } from '@subluminal/plane/os';
+import { errorText } from '@subluminal/plane/os';
 import { uuidv7 } from 'uuidv7';
 import { controlSocket, serveControl } from '../control/index.ts';
 import { replyFor } from '../egress/index.ts';
 import { openGuardian } from '../guardian/index.ts';
 import { Conversations, type LoopLimits, stepJudge } from '../loop/index.ts';
-import { readInstalledTools } from '../sandbox/index.ts';
 import { accountedModels } from './accounted-models.ts';
 import { startBackgroundWork } from './background-work.ts';
 import { ChangeQuestions } from './change-questions.ts';
 import { personOf, type RunningChannels, startChannels } from './channel-replies.ts';
 import { controlHandlers } from './control-handlers.ts';
 import { ReplyDelivery } from './deliver-replies.ts';
+import { followConfig } from './follow-config.ts';
 import { knowledge } from './knowledge.ts';
 import { startMemoryAudit } from './open-own-memory.ts';
 import { OpenParts, openParts, type Parts, type StewardOptions } from './open-parts.ts';
-import { openRun, useConfig, useTools } from './open-run.ts';
+import { openRun } from './open-run.ts';
 
 export type { StewardOptions } from './open-parts.ts';
 
@@ -31,7 +30,6 @@ export interface RunningSteward {
 
 const MICROS = 1_000_000;
 const MINUTE_MS = 60_000;
-const COMMITS_EVERY_MS = 1_000;
 
 export async function startSteward(options: StewardOptions): Promise<RunningSteward | Failure> {
   const opened = new OpenParts();
@@ -57,6 +55,8 @@ async function open(options: StewardOptions, opened: OpenParts): Promise<string 
   const conversations = opened.add(wiredConversations(parts), (one) => one.close());
   const channels = await openedChannels(parts, conversations);
   if (isFailure(channels)) return channels;
+  const followed = opened.add(followConfig(parts, conversations), (one) => one.stop());
+  follow = followed.changed;
   const questions = new ChangeQuestions({
     ...{ desks: changes.desks, channels: channels.desk, nowMs: Date.now, log },
     personOf: (runId) => personOf(journal, runId),
@@ -82,6 +82,13 @@ async function open(options: StewardOptions, opened: OpenParts): Promise<string 
     controlHandlers({
       ...{ journal, conversations, memory, desks: changes.desks, about, nowMs: Date.now },
       pairing: channels.pairing,
+      expansion: {
+        ...{ desk: changes.desks.proposals, proposals: changes.proposals, apply: followed.apply },
+        config: async () => {
+          await live.reload();
+          return live.current();
+        },
+      },
       pending: () => pendingOf(parts),
       guardrails: () => live.current().guardrails,
     }),
@@ -93,24 +100,6 @@ async function open(options: StewardOptions, opened: OpenParts): Promise<string 
   opened.add(startBackgroundWork(work), (one) => one.stop());
   const audit = startMemoryAudit({ memory, journal, nowMs: Date.now, log });
   opened.add(audit, (one) => one.stop());
-  let config = live.current();
-  follow = () => {
-    const before = config;
-    config = live.current();
-    void useConfig(parts, conversations, before);
-  };
-  // A merge ends with a commit: by then all files of a tool are there.
-  const commits = join(live.current().folder, '.git', 'logs', 'HEAD');
-  const toolsNow = () => readInstalledTools(live.current().toolsFolder);
-  let tools = toolsNow();
-  const followTools = async () => {
-    const before = tools;
-    tools = toolsNow();
-    if (isDeepStrictEqual(before, tools)) return;
-    await useTools(parts, conversations).catch((cause: unknown) => log(`${errorText(cause)}.`));
-  };
-  const watched = { paths: [commits], everyMs: COMMITS_EVERY_MS, read: followTools };
-  opened.add(watchFiles(watched), (one) => one.stop());
   // Those whose time is over are ended first.
   parts.subAgents.start(conversations);
   conversations.resume();

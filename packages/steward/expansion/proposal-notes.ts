@@ -80,7 +80,8 @@ function serverLines({ before, after }: ProposedConfig): readonly string[] {
   ];
 }
 
-function startWords(entry: ServerEntry): string {
+/** How a server is reached. */
+export function startWords(entry: ServerEntry): string {
   if (entry.kind === 'remote') return `${entry.name} is reached at ${entry.url}.`;
   const { name, command, env } = entry;
   const set = Object.entries(env).map(([variable, value]) => `${variable}=${value}`);

@@ -9,11 +9,8 @@ import { isSeq, parseDocument } from 'yaml';
 import { FILE_BYTES_MAX, MANIFESTS, type StewardConfig } from '../config/index.ts';
 import { SKILL_ORIGINS } from './skills/skill-library.ts';
 
-export const EXPANSION_KINDS = ['skill', 'server', 'tool'] as const;
-export type ExpansionKind = (typeof EXPANSION_KINDS)[number];
-
 export interface ExpansionPart {
-  readonly kind: ExpansionKind;
+  readonly kind: 'skill' | 'server' | 'tool';
   readonly name: string;
 }
 
