@@ -339,6 +339,8 @@ describe('a coding agent', () => {
     const first = await start();
     receive(first.conversations);
     await settled(first.journal);
+    // Its process never ends; its timers must.
+    void first.pool.stop();
     pools = [];
     const second = await start();
     expect(await ended(second.journal, 1)).toMatchObject([{ state: 'FAILED' }]);
