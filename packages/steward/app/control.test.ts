@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import {
   chmodSync,
   mkdirSync,
@@ -21,6 +22,7 @@ import {
 import { formatSamples } from '@subluminal/core/format-samples';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
+import { callerToken } from '../../plane/services/steward-socket/show-caller.ts';
 import type { PairedSender } from '../channels/index.ts';
 import { readStewardConfig, writeStewardConfig } from '../config/index.ts';
 import { askSteward, type ControlServer, controlSocket, serveControl } from '../control/index.ts';
@@ -76,7 +78,10 @@ beforeEach(async () => {
     guardrails: usualGuardrails,
     nowMs: () => world.nowMs,
   };
-  const serving = await serveControl(socket, controlHandlers(parts));
+  const serving = await serveControl(
+    { socket, ledgerSocket: join(folder, 'ledger.sock') },
+    controlHandlers(parts),
+  );
   if (isFailure(serving)) throw new Error(serving.message);
   server = serving;
 });
@@ -183,7 +188,9 @@ test('the socket is for its owner alone, and is gone when it is closed', async (
 
 test('a second Steward does not take the socket of the first', async () => {
   const handlers = controlHandlers(parts);
-  expect(await serveControl(socket, handlers)).toMatchObject({ code: 'SUB_STEWARD_START' });
+  expect(
+    await serveControl({ socket, ledgerSocket: join(folder, 'ledger.sock') }, handlers),
+  ).toMatchObject({ code: 'SUB_STEWARD_START' });
 });
 
 test.each([
@@ -192,8 +199,11 @@ test.each([
   ['POST', '/v1/erase', '{}', 'no such method'],
   ['GET', '/v1/status', '', 'no such method'],
 ])('%s %s with %s is refused', async (method, path, body, why) => {
+  const token = await callerToken(socket);
+  if (isFailure(token)) throw new Error(token.message);
+  const headers = { authorization: `Bearer ${token}` };
   const text = await new Promise<string>((resolve, reject) => {
-    const asked = request({ socketPath: socket, path, method }, (response) => {
+    const asked = request({ socketPath: socket, path, method, headers }, (response) => {
       expect(response.statusCode).toBe(400);
       response.setEncoding('utf8');
       response.on('data', resolve);
@@ -202,6 +212,14 @@ test.each([
     asked.end(body);
   });
   expect(text).toContain(why);
+});
+
+test('whoever has not shown which process it is gets no answer', async () => {
+  const headers = { authorization: 'Bearer made-up' };
+  const asked = request({ socketPath: socket, path: '/v1/status', method: 'POST', headers });
+  asked.end('{}');
+  const answered: unknown[] = await once(asked, 'response');
+  expect(answered).toMatchObject([{ statusCode: 401 }]);
 });
 
 async function told<T>(answer: Promise<T>): Promise<Exclude<T, { kind: 'failure' }>> {

@@ -78,7 +78,7 @@ async function open(options: StewardOptions, opened: OpenParts): Promise<string 
   });
   const socket = controlSocket(loaded.paths.run);
   const control = await serveControl(
-    socket,
+    { socket, ledgerSocket: loaded.config['ledger.socket'] },
     controlHandlers({
       ...{ journal, conversations, memory, desks: changes.desks, about, nowMs: Date.now },
       pairing: channels.pairing,

@@ -1,6 +1,7 @@
 // Answers commands and the page on a socket that is for its owner alone.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { dirname } from 'node:path';
 import {
   type Failure,
   isFailure,
@@ -11,6 +12,7 @@ import {
   tableFailure,
 } from '@subluminal/contracts';
 import { closeHttpServer, errorText, listenOnUnixSocket, parseJson } from '@subluminal/plane/os';
+import { Callers } from './callers.ts';
 
 /** What answers each method. A failure is told to whoever asked. */
 export type ControlHandlers = {
@@ -29,15 +31,22 @@ const BODY_BYTES_MAX = 1_048_576;
 const CONNECTIONS_MAX = 64;
 const GRACE_MS = 1_000;
 const PREFIX = '/v1/';
+const CALLER = 'caller';
+const UNKNOWN_CALLER = 401;
 
 export async function serveControl(
-  socket: string,
+  { socket, ledgerSocket }: { readonly socket: string; readonly ledgerSocket: string },
   handlers: ControlHandlers,
 ): Promise<ControlServer | Failure> {
+  const callers = new Callers({ runDir: dirname(socket), ledgerSocket });
   const server = createServer((request, response) => {
     const left = new AbortController();
     response.on('close', () => left.abort());
-    void answer(handlers, request, left.signal)
+    if (request.url !== `${PREFIX}${CALLER}` && !callers.isKnown(request.headers.authorization)) {
+      response.writeHead(UNKNOWN_CALLER).end();
+      return;
+    }
+    void answer({ handlers, callers }, request, left.signal)
       .catch((cause: unknown) => tableFailure('SUB_INTERNAL', `${errorText(cause)}.`))
       .then((told) => send(response, told));
   });
@@ -57,16 +66,18 @@ export async function serveControl(
 }
 
 async function answer(
-  handlers: ControlHandlers,
+  { handlers, callers }: { readonly handlers: ControlHandlers; readonly callers: Callers },
   request: IncomingMessage,
   signal: AbortSignal,
 ): Promise<object> {
   const name = (request.url ?? '').slice(PREFIX.length);
-  if (request.method !== 'POST' || !request.url?.startsWith(PREFIX) || !isMethod(name)) {
+  const isKnown = name === CALLER || isMethod(name);
+  if (request.method !== 'POST' || !request.url?.startsWith(PREFIX) || !isKnown) {
     return tableFailure('SUB_STEWARD_REQUEST', 'There is no such method.');
   }
   const text = await bodyOf(request);
   if (isFailure(text)) return text;
+  if (name === CALLER) return callers.admit(parseJson(text));
   return handle(handlers, name, { value: parseJson(text), signal });
 }
 

@@ -35,6 +35,12 @@ export function connectionFailure(
   return undefined;
 }
 
+/** The same about a process that has shown which one it is. */
+export function processFailure(pid: number, options: ConnectionOptions): Failure | undefined {
+  const why = insideRun(pid, options);
+  return why === undefined ? undefined : refused(why);
+}
+
 function insideRun(pid: number, options: ConnectionOptions): string | undefined {
   const chain = [...withAncestors(pid, options.system)];
   if (chain.length === 0) return 'the process that asked has ended.';

@@ -7,7 +7,7 @@ export {
 } from './agent-files.ts';
 export type { AgentProcess } from './agent-process.ts';
 export { agentProcess } from './agent-process.ts';
-export { connectionFailure } from './connection.ts';
+export { connectionFailure, processFailure } from './connection.ts';
 export type { Identified } from './identify.ts';
 export { identify } from './identify.ts';
 export { hasTerminal, personFailure, terminalProblem } from './person.ts';
