@@ -7,6 +7,7 @@ import type { ModelUse, Purpose } from '../models/types.ts';
 import type {
   AskedBy,
   Conversation,
+  ForwardedCall,
   JournalMessage,
   JournalSchedule,
   JournalStep,
@@ -116,6 +117,16 @@ export function stepIn(row: SqlRow): JournalStep {
     callId: textOrNull(row, 'call_id'),
     runId: textOrNull(row, 'run_id'),
     result: textOrNull(row, 'result'),
+    atMs: integerCell(row, 'at'),
+  };
+}
+
+export function forwardedIn(row: SqlRow): ForwardedCall {
+  return {
+    server: textCell(row, 'server'),
+    tool: textCell(row, 'tool'),
+    args: objectIn(textCell(row, 'args')),
+    key: textCell(row, 'key'),
     atMs: integerCell(row, 'at'),
   };
 }

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { isFailure } from '@subluminal/contracts';
 import { loadSqlite } from '@subluminal/plane/sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Journal, openJournal } from './index.ts';
+import { openJournal } from './index.ts';
+import { Journal } from './journal.ts';
 
 const ADA = { id: 'c1', channel: 'terminal', person: 'ada', address: 'ada' };
 const NOW_MS = Date.parse('2026-03-04T12:00:00Z');
@@ -59,6 +60,31 @@ test('what was written is there after the file is opened again', async () => {
     { purpose: 'agent', turns: 1, costMicros: 70, steps: 1 },
   ]);
   expect(after.spendingOn(NOW_MS + 86_400_000)).toEqual([]);
+});
+
+test('what permits something waits for the disk, and what permits nothing does not', async () => {
+  await opened();
+  const { DatabaseSync } = await loadSqlite();
+  const db = new DatabaseSync(file);
+  const journal = new Journal(db, file, () => NOW_MS);
+  open.push(journal);
+  const FULL = 2;
+  const NORMAL = 1;
+  const sync = () => db.prepare('PRAGMA synchronous').get()?.['synchronous'];
+  journal.conversationFor(ADA);
+  const asked = { purpose: 'agent', askedBy: 'user', request: 'Read it.' } as const;
+  journal.addTask({ id: 't1', conversationId: 'c1', ...asked });
+  expect(sync(), 'a message that was taken').toBe(FULL);
+  const step = { taskId: 't1', n: 1, turn: 1, useId: 'u1', server: 'files', tool: 'read' };
+  journal.addStep({ ...step, args: {}, reasoning: 'why', key: 't1-1' });
+  const states = ['judged', 'sent', 'forwarded', 'done'] as const;
+  const syncs = states.map((state) => {
+    journal.changeStep(step, { state });
+    return sync();
+  });
+  expect(syncs).toEqual([NORMAL, NORMAL, FULL, NORMAL]);
+  journal.endTask('t1', { state: 'done', reply: { role: 'assistant', text: 'Done.' } });
+  expect(sync(), 'a reply').toBe(FULL);
 });
 
 test('a task ends once, with one reply', async () => {

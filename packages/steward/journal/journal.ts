@@ -1,5 +1,6 @@
 // The journal: what must be on the disk before Steward acts. One process writes it, synchronously, so
-// that nothing happens between a write and what it permits.
+// that nothing happens between a write and what it permits. Each write survives the end of the process; those that
+// permit or promise something wait for the disk, with all that were written before them.
 import type { Failure } from '@subluminal/contracts';
 import { isFailure, ThrownFailure, tableFailure } from '@subluminal/contracts';
 import { errorText } from '@subluminal/plane/os';
@@ -9,14 +10,23 @@ import {
   openPrivateDatabase,
   statementsOf,
 } from '@subluminal/plane/sqlite/private-database';
-import { integerCell } from '@subluminal/plane/sqlite/rows';
+import { integerCell, textCell } from '@subluminal/plane/sqlite/rows';
 import { AlertTable } from './alert-table.ts';
-import { conversationIn, messageIn, scheduleIn, stepIn, taskIn, turnIn } from './journal-rows.ts';
+import {
+  conversationIn,
+  forwardedIn,
+  messageIn,
+  scheduleIn,
+  stepIn,
+  taskIn,
+  turnIn,
+} from './journal-rows.ts';
 import { migrateJournal } from './journal-schema.ts';
 import { countStep, daySpending, recordSpending } from './spending-rows.ts';
 import { SubAgentTable } from './sub-agent-table.ts';
 import type {
   Conversation,
+  ForwardedCall,
   JournalMessage,
   JournalSchedule,
   JournalStep,
@@ -48,7 +58,6 @@ export async function openJournal(file: string, nowMs: () => number): Promise<Jo
     makePrivateDatabase(file);
     const setUp = (db: Database) => {
       db.exec('PRAGMA journal_mode = WAL');
-      db.exec('PRAGMA synchronous = FULL');
       migrateJournal(db, file);
     };
     const db = openPrivateDatabase(sqlite, file, { timeout: BUSY_MS, cacheKib: CACHE_KIB, setUp });
@@ -66,6 +75,7 @@ export class Journal {
   readonly #nowMs: () => number;
   readonly #listeners = new Set<() => void>();
   #version = 0;
+  #sync: 'FULL' | 'NORMAL' | undefined;
 
   constructor(db: Database, file: string, nowMs: () => number) {
     this.#nowMs = nowMs;
@@ -97,7 +107,19 @@ export class Journal {
     this.#db.close();
   }
 
+  /** On the disk when it returns. */
   #write<T>(work: () => T): T {
+    return this.#commit(work, 'FULL');
+  }
+
+  /** On the disk with the next `#write`: a power failure may take it back, so that it may permit nothing. */
+  #note<T>(work: () => T): T {
+    return this.#commit(work, 'NORMAL');
+  }
+
+  #commit<T>(work: () => T, sync: 'FULL' | 'NORMAL'): T {
+    if (sync !== this.#sync) this.#db.exec(`PRAGMA synchronous = ${sync}`);
+    this.#sync = sync;
     this.#db.exec('BEGIN IMMEDIATE');
     let result: T;
     try {
@@ -243,6 +265,14 @@ export class Journal {
     return this.#db.all(sql, conversationId, count).map(taskIn).toReversed();
   }
 
+  /** What the user said in its last tasks, in their order; what the agent asked itself is not that. */
+  userWords(conversationId: string, tasksMax: number): readonly string[] {
+    const sql = `SELECT request FROM tasks WHERE conversation = ? AND asked_by = 'user'
+      ORDER BY n DESC LIMIT ?`;
+    const rows = this.#db.all(sql, conversationId, tasksMax);
+    return rows.map((row) => textCell(row, 'request')).toReversed();
+  }
+
   /** What a task has cost together with its sub-agents; also asked by one of these. */
   costWithSubAgents({ id, parentId }: JournalTask): number {
     const sql = 'SELECT sum(cost_micros) AS cost FROM tasks WHERE id = ?1 OR parent = ?1';
@@ -252,7 +282,7 @@ export class Journal {
 
   startTask(id: string): void {
     const sql = "UPDATE tasks SET state = 'running', started_at = ? WHERE id = ?";
-    this.#write(() => this.#db.run(sql, this.#nowMs(), id));
+    this.#note(() => this.#db.run(sql, this.#nowMs(), id));
   }
 
   /** A task that has ended stays as it is. */
@@ -268,7 +298,7 @@ export class Journal {
 
   /** What the model said, with what that cost, before anything is done about it. */
   addTurn({ taskId, n, text, uses, model }: JournalTurn, spent: SpentTurn): void {
-    this.#write(() => {
+    this.#note(() => {
       const sql = 'INSERT INTO turns (task, n, text, uses, model) VALUES (?, ?, ?, ?, ?)';
       this.#db.run(sql, taskId, n, bounded(text), JSON.stringify(uses), model);
       recordSpending(this.#db, spent);
@@ -286,29 +316,25 @@ export class Journal {
       judgements, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'proposed', '[]', ?)`;
     const json = JSON.stringify(args);
     const values = [taskId, n, turn, useId, server, tool, json, bounded(reasoning), key, atMs];
-    this.#write(() => {
+    this.#note(() => {
       this.#db.run(sql, ...values);
       countStep(this.#db, taskId, atMs);
     });
-    return {
-      ...step,
-      state: 'proposed',
-      judgements: [],
-      callId: null,
-      runId: null,
-      result: null,
-      atMs,
-    };
+    const open = { state: 'proposed', judgements: [], callId: null, runId: null } as const;
+    return { ...step, ...open, result: null, atMs };
   }
 
-  changeStep({ taskId, n }: Pick<JournalStep, 'taskId' | 'n'>, change: StepChange): void {
-    const { state, judgements, callId = null, runId = null, result } = change;
+  changeStep({ taskId, n }: Pick<JournalStep, 'taskId' | 'n'>, changed: StepChange): void {
+    const { state, judgements, callId = null, runId = null, result } = changed;
     const sql = `UPDATE steps SET state = ?, judgements = coalesce(?, judgements),
       call_id = coalesce(?, call_id), run_id = coalesce(?, run_id), result = coalesce(?, result)
       WHERE task = ? AND n = ?`;
     const json = judgements === undefined ? null : JSON.stringify(judgements);
     const text = result === undefined ? null : bounded(result);
-    this.#write(() => this.#db.run(sql, state, json, callId, runId, text, taskId, n));
+    const change = () => this.#db.run(sql, state, json, callId, runId, text, taskId, n);
+    // Before the bytes leave: no failure may take back that it may have happened.
+    if (state === 'forwarded') this.#write(change);
+    else this.#note(change);
   }
 
   steps(taskId: string): readonly JournalStep[] {
@@ -316,16 +342,16 @@ export class Journal {
   }
 
   /** Those that may have reached a server since then, of all tasks. */
-  forwardedSince(atMs: number): readonly JournalStep[] {
-    const sql = `SELECT * FROM steps WHERE at >= ? AND state IN ('forwarded', 'done', 'unknown')
+  forwardedSince(atMs: number): readonly ForwardedCall[] {
+    const sql = `SELECT server, tool, args, key, at FROM steps WHERE at >= ? AND state IN ('forwarded', 'done', 'unknown')
       ORDER BY at DESC LIMIT ${FORWARDED_MAX}`;
-    return this.#db.all(sql, atMs).map(stepIn);
+    return this.#db.all(sql, atMs).map(forwardedIn);
   }
 
   // Spending.
 
   spend(spent: SpentTurn): void {
-    this.#write(() => recordSpending(this.#db, spent));
+    this.#note(() => recordSpending(this.#db, spent));
   }
 
   /** What the day of this moment has cost so far, by purpose. Days are those of UTC. */

@@ -124,6 +124,9 @@ export interface SpentTurn {
   readonly atMs: number;
 }
 
+/** What a step that may have reached a server has sent. */
+export type ForwardedCall = Pick<JournalStep, 'server' | 'tool' | 'args' | 'key' | 'atMs'>;
+
 export interface StepChange {
   readonly state: StepState;
   readonly judgements?: readonly JsonObject[];

@@ -4,7 +4,6 @@ import type { AgentRun } from '@subluminal/plane/agent-run';
 import type { AskedBy, Conversation, Journal, JournalTask } from '../journal/index.ts';
 import type { Purpose } from '../models/types.ts';
 import { isFromElsewhere } from './context.ts';
-import { userWords } from './step.ts';
 import { runTask } from './task.ts';
 import type { TaskParts } from './types.ts';
 
@@ -257,13 +256,13 @@ export class Conversations {
     const { journal, openRun } = this.#parts;
     // A sub-agent is handed values of the conversation that it works for: their taint goes along.
     const { id, parentId } = conversation;
-    const tasks = [...(parentId === null ? [] : [parentId]), id].flatMap((one) =>
-      journal.lastTasksOf(one, REMEMBERED_TASKS_MAX),
-    );
+    const ids = [...(parentId === null ? [] : [parentId]), id];
+    const tasks = ids.flatMap((one) => journal.lastTasksOf(one, REMEMBERED_TASKS_MAX));
+    const said = ids.flatMap((one) => journal.userWords(one, REMEMBERED_TASKS_MAX));
     const steps = tasks.flatMap((task) => journal.steps(task.id)).slice(-REMEMBERED_STEPS_MAX);
     const run = await openRun(conversation);
     journal.setRun(conversation.id, run.id);
-    for (const text of userWords(tasks)) run.userSaid(text);
+    for (const text of said) run.userSaid(text);
     for (const { server, tool, result, callId } of steps) {
       if (callId !== null && result !== null) await run.remember({ server, tool, text: result });
     }

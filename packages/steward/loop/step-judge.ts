@@ -51,8 +51,9 @@ function egressOf(parts: JudgeParts, proposal: Proposal) {
   const now = nowMs();
   const { server, tool, args, userWords, task } = proposal;
   const before = journal.steps(task.id).filter(({ state }) => state === 'done');
-  const recent = journal
-    .forwardedSince(now - DAY_MS)
+  // A call that is no message is not counted among them.
+  const isMessage = sentMessage(proposal, now) !== undefined;
+  const recent = (isMessage ? journal.forwardedSince(now - DAY_MS) : [])
     .map((step) => sentMessage(step, step.atMs))
     .filter((sent) => sent !== undefined);
   const { contacts, hosts } = egress;

@@ -39,9 +39,7 @@ function proposalOf({ conversation, journal, run }: TaskParts, { task, step }: S
   return {
     ...{ server, tool, args, reasoning, conversation, task, runId: run.id },
     request: requestOfUser(journal, task),
-    userWords: userWords(
-      journal.lastTasksOf(conversation.parentId ?? conversation.id, WORDS_OF_TASKS_MAX),
-    ),
+    userWords: journal.userWords(conversation.parentId ?? conversation.id, WORDS_OF_TASKS_MAX),
   };
 }
 
@@ -51,11 +49,6 @@ const WORDS_OF_TASKS_MAX = 50;
 function requestOfUser(journal: Journal, task: JournalTask): string {
   const asked = task.parentId === null ? task : journal.task(task.parentId);
   return asked?.askedBy === 'user' ? asked.request : '';
-}
-
-/** What the user said; what the agent asked itself is not that. */
-export function userWords(tasks: readonly JournalTask[]): readonly string[] {
-  return tasks.filter(({ askedBy }) => askedBy === 'user').map(({ request }) => request);
 }
 
 async function sendStep(
