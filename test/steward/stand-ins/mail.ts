@@ -38,7 +38,8 @@ export async function startMail(password = 'correct horse battery'): Promise<Mai
   const imap = hoodiecrow({
     plugins: [...PLUGINS, 'SPECIAL-USE', 'CREATE-SPECIAL-USE', 'UIDPLUS'],
     users: { [user]: { password } },
-    storage: { INBOX: { messages: [] }, '': { separator: '/', folders: FOLDERS } },
+    // The server keeps its mails in these objects.
+    storage: { INBOX: { messages: [] }, '': { separator: '/', folders: structuredClone(FOLDERS) } },
   });
   imap.server.on('connection', (socket: Socket) => socket.setNoDelay(true));
   imap.server.listen(0, '127.0.0.1');
