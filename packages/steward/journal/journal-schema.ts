@@ -26,7 +26,6 @@ CREATE TABLE tasks (
   cost_micros INTEGER NOT NULL DEFAULT 0,
   created_at INTEGER NOT NULL, started_at INTEGER, ended_at INTEGER
 ) STRICT;
-CREATE INDEX tasks_of ON tasks (conversation, n);
 CREATE INDEX tasks_below ON tasks (parent) WHERE parent IS NOT NULL;
 CREATE INDEX tasks_open ON tasks (n) WHERE state IN ('waiting', 'running');
 CREATE TABLE turns (
@@ -68,6 +67,7 @@ ALTER TABLE steps ADD COLUMN run_id TEXT;
 ALTER TABLE alerts ADD COLUMN acknowledged_by TEXT;
 ALTER TABLE alerts ADD COLUMN acknowledged_at INTEGER;
 `,
+  'CREATE INDEX tasks_of ON tasks (conversation, n);',
 ];
 
 /** The steps that are missing, in one transaction. Throws its failure. */
