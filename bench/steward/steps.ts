@@ -119,6 +119,7 @@ async function openLoop(home: string) {
     }),
     limits: LIMITLESS,
     reply: (_conversation, text) => text,
+    stopProcesses: () => 0,
     openRun: async () => runs.open({ policy, policyPaths: [], servers: [SERVER] }),
     closeRun: (run) => run.close(),
   });

@@ -55,7 +55,8 @@ export async function ownSteward(
   const sandboxWorker = orThrow(
     packageFile('packages', 'cli', 'dist', 'sandbox', 'sandbox-worker.mjs'),
   );
-  const started = { loaded, env, places, configFolder, sandboxWorker, log };
+  const [, sub = ''] = process.argv;
+  const started = { loaded, env, places, configFolder, sandboxWorker, sub, log };
   return orThrow(await startSteward({ ...started, version: manifest.version }));
 }
 

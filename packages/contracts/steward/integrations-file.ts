@@ -91,6 +91,19 @@ const SEARCH = closed({
   key_ref: optional(ref, 'A reference to the key.'),
 });
 
+const CODING = closed({
+  client: required(
+    oneOf('claude', 'codex'),
+    'The program: Claude Code or Codex, found in `PATH`, with its own login.',
+  ),
+  folder: required(path, 'The folder that it works in, as an absolute path.'),
+  args: defaulted(
+    array(string({ lengthMax: 4_096 }), { itemsMax: 100 }),
+    [],
+    'More arguments for it, such as what it may do without asking.',
+  ),
+});
+
 const people = {
   allowed: defaulted(names, [], 'Senders that need no pairing, by their id on the channel.'),
   groups: defaulted(names, [], 'Groups or rooms in which it answers when it is mentioned.'),
@@ -195,6 +208,7 @@ export const INTEGRATIONS_FILE = closed({
   email: optional(EMAIL, 'Mail, by IMAP and SMTP.'),
   calendar: optional(CALENDAR, 'A calendar, by CalDAV.'),
   web: defaulted(closed({ search: optional(SEARCH, 'Who searches the web.') }), {}, 'The web.'),
+  coding: optional(CODING, 'A coding agent of your own, for the tool `agents.code`.'),
   channels: defaulted(CHANNELS, {}, 'Where it can be reached beside terminal and page.'),
   webhooks: optional(
     closed({

@@ -46,6 +46,7 @@ async function start() {
     ...{ nowMs: () => world.nowMs, log: () => undefined },
   });
   pools.push(pool);
+  world.stopProcesses = (...of) => pool.stopProcesses(...of);
   const other = world.answer;
   world.answer = (call) => {
     const { server, tool, args, key, signal } = call;
@@ -310,7 +311,7 @@ describe('a coding agent', () => {
   test('works outside, and is ended when its time is over', async () => {
     let signalled: AbortSignal | undefined;
     coding = {
-      work: (_request, signal) => {
+      work: ({ signal }) => {
         signalled = signal;
         return new Promise((resolve) => {
           signal.addEventListener('abort', () => resolve({ isDone: false, text: 'ended' }));
@@ -325,6 +326,24 @@ describe('a coding agent', () => {
     pool.look();
     expect(await ended(journal, 1)).toMatchObject([{ kind: 'coding', state: 'TIMED_OUT' }]);
     expect(signalled?.aborted).toBe(true);
+  });
+
+  test('is ended by /stop, also when the task that has started it is done', async () => {
+    coding = {
+      work: ({ signal }) =>
+        new Promise((resolve) => {
+          signal.addEventListener('abort', () => resolve({ isDone: false, text: 'ended' }));
+        }),
+    };
+    world.script = agent();
+    const { journal, conversations } = await start();
+    receive(conversations);
+    await settled(journal);
+    expect(receive(conversations, '/stop')).toMatchObject({ kind: 'stopped', count: 1 });
+    expect(await ended(journal, 1)).toMatchObject([{ kind: 'coding', state: 'CANCELLED' }]);
+    expect(notices(journal)).toEqual([
+      'The coding sub-agent (Task: Write a test.) was cancelled:\nyou stopped it',
+    ]);
   });
 
   test('that a crash has interrupted is said to be lost, and is not begun again', async () => {

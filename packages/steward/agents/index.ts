@@ -1,1 +1,2 @@
-export { type CodingAgent, SubAgentPool } from './sub-agent-pool.ts';
+export { type CodingAgent, codingAgent } from './coding-agent.ts';
+export { SubAgentPool } from './sub-agent-pool.ts';

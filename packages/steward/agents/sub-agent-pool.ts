@@ -5,15 +5,7 @@ import { visible } from '@subluminal/core/visible';
 import type { Journal, SubAgent, SubAgentState } from '../journal/index.ts';
 import { type Conversations, STOPPED_BY_USER } from '../loop/index.ts';
 import type { ResultQuestion, SubAgentDesk, SubAgentOrder } from '../tools/agents/index.ts';
-
-/** Whatever works outside of this process. */
-export interface CodingAgent {
-  /** Never throws. */
-  work(
-    request: string,
-    signal: AbortSignal,
-  ): Promise<{ readonly isDone: boolean; readonly text: string }>;
-}
+import type { CodingAgent } from './coding-agent.ts';
 
 export interface SubAgentPoolParts {
   readonly journal: Journal;
@@ -155,6 +147,20 @@ export class SubAgentPool implements SubAgentDesk {
     return true;
   }
 
+  /** Ends the coding agents of a conversation, or only those of one task: they have no tasks that would be ended. */
+  stopProcesses(conversationId: string, taskId: string | undefined): number {
+    const own = this.#parts.journal.subAgents
+      .open()
+      .filter(
+        (agent) =>
+          agent.kind === 'coding' &&
+          agent.conversationId === conversationId &&
+          (taskId === undefined || agent.taskId === taskId),
+      );
+    for (const agent of own) this.#end(agent, 'CANCELLED', STOPPED_BY_USER);
+    return own.length;
+  }
+
   #begin(agent: SubAgent): void {
     const { journal } = this.#parts;
     if (agent.kind === 'coding') this.#startProcess(agent);
@@ -175,9 +181,11 @@ export class SubAgentPool implements SubAgentDesk {
   }
 
   #startProcess(agent: SubAgent): void {
-    const { coding, log } = this.#parts;
+    const { journal, coding, log } = this.#parts;
     const stop = new AbortController();
-    const work = coding()?.work(agent.request, stop.signal);
+    const { id, request, conversationId } = agent;
+    const runId = journal.conversation(conversationId)?.runId ?? null;
+    const work = coding()?.work({ id, runId, request, signal: stop.signal });
     const ended = Promise.resolve(work)
       .then((outcome) => {
         if (outcome === undefined)

@@ -48,6 +48,8 @@ export interface StewardOptions {
   readonly configFolder: string;
   /** The program that tools of others run in: sandbox-worker.mjs. */
   readonly sandboxWorker: string;
+  /** The launcher of `sub`, for a coding agent under `sub run`. */
+  readonly sub: string;
   readonly version: string;
   readonly log: (line: string) => void;
 }
@@ -144,7 +146,8 @@ export async function openParts(
     ...{ workerFile: options.sandboxWorker, upstream, secret },
     protectedFolders: [paths.home, folder],
   };
-  const subAgents = opened.add(openSubAgents({ live, journal, log }), (one) => one.stop());
+  const pool = openSubAgents({ ...options, live, journal, secrets });
+  const subAgents = opened.add(pool, (one) => one.stop());
   const own = {
     ...{ config: () => live.current(), env, secret, memory, journal, sandbox, log },
     ...{ staging: changes.staging, proposals: changes.proposals, nowMs: Date.now },

@@ -10,7 +10,7 @@ import { type Conversations, channelOf } from '../loop/index.ts';
 import { compilePermissions } from '../permissions/index.ts';
 import { EXPANSION, expansionServers, expansionSettings } from './expansion-servers.ts';
 import type { Parts } from './open-parts.ts';
-import { configuredServers, installedTools, ownServers } from './own-servers.ts';
+import { configuredServers, installedTools, ownServers, subAgentsServer } from './own-servers.ts';
 
 function policyFor({ permissions, guardrails }: StewardConfig, { channel }: Conversation) {
   const { bundle } = compilePermissions(permissions, { channel: channelOf(channel), guardrails });
@@ -49,7 +49,9 @@ export async function useConfig(
     await conversations.forEachRun(async (run, conversation) => {
       await run.usePolicy(await policyFor(now, conversation));
       await changeServers(parts, run, before);
-      if (conversation.parentId === null) await changeExpansion(parts, run, before);
+      if (conversation.parentId !== null) return;
+      await changeExpansion(parts, run, before);
+      await changeSubAgents(parts, { run, conversation, before });
     });
   } catch (cause) {
     log(`The new configuration is not in force everywhere: ${errorText(cause)}.`);
@@ -75,6 +77,24 @@ async function changeExpansion(parts: Parts, run: AgentRun, before: StewardConfi
   for (const name of EXPANSION) await run.removeServer(name);
   const servers = expansionServers(own, () => run.id);
   for (const { name, why } of await addAll(run, servers)) log(`${name}: ${why}`);
+}
+
+interface ChangedRun {
+  readonly run: AgentRun;
+  readonly conversation: Conversation;
+  readonly before: StewardConfig;
+}
+
+/** Whether there is a coding agent decides about the tools. */
+async function changeSubAgents(
+  { live, own, log }: Parts,
+  { run, conversation, before }: ChangedRun,
+): Promise<void> {
+  const hasCoding = ({ integrations }: StewardConfig) => integrations.coding !== undefined;
+  if (hasCoding(before) === hasCoding(live.current())) return;
+  const server = subAgentsServer(own, conversation.id);
+  await run.removeServer(server.name);
+  for (const { name, why } of await addAll(run, [server])) log(`${name}: ${why}`);
 }
 
 /** Names of `configuredServers`. */

@@ -42,7 +42,7 @@ export function ownServers(parts: OwnServerParts, of: ServersFor): readonly OwnS
     // A sub-agent starts no others, nobody hears its reminders, and it proposes no other self.
     ...(conversation.parentId === null
       ? [
-          agentsServer({ desk: parts.subAgents, conversationId, hasCoding: false }),
+          subAgentsServer(parts, conversationId),
           remindersServer({ store: journal, conversationId, now: () => new Date(nowMs()) }),
           ...expansionServers(parts, runId),
         ]
@@ -59,6 +59,12 @@ export function ownServers(parts: OwnServerParts, of: ServersFor): readonly OwnS
     ...configuredServers(parts),
     ...installedTools(parts),
   ];
+}
+
+export function subAgentsServer(parts: OwnServerParts, conversationId: string): OwnServer {
+  const { config, subAgents: desk } = parts;
+  const hasCoding = config().integrations.coding !== undefined;
+  return agentsServer({ desk, conversationId, hasCoding });
 }
 
 /** Those that follow from the configuration; their settings are what they are made with. */

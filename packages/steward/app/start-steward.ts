@@ -128,6 +128,7 @@ function wiredConversations(parts: Parts): Conversations {
     },
     reply: ({ channel }, text) =>
       replyFor(parts.secrets.redact(text), { isPrivate: isPrivate(channel), redactor }),
+    stopProcesses: (...of) => parts.subAgents.stopProcesses(...of),
     openRun: (conversation) => openRun(parts, conversation),
     closeRun: async (run) => {
       models.closeRun(run.id);

@@ -1,4 +1,5 @@
 // What the shape of integrations.yaml cannot say.
+import { isAbsolute } from 'node:path';
 import type { IntegrationsFile, StewardModel } from '@subluminal/contracts';
 import type { Path, SourceFinding } from '@subluminal/core/source';
 import { quote } from '@subluminal/core/visible';
@@ -26,7 +27,7 @@ export function checkIntegrations(file: IntegrationsFile, report: ReportFault): 
       checkModel(model, ['models', purpose, at], report);
     }
   }
-  const { embeddings, email, calendar, web, channels, webhooks } = file;
+  const { embeddings, email, calendar, web, coding, channels, webhooks } = file;
   if (embeddings.provider === 'openai_compat' && embeddings.base_url === undefined) {
     lacks(['embeddings'], 'base_url', report);
   }
@@ -49,6 +50,10 @@ export function checkIntegrations(file: IntegrationsFile, report: ReportFault): 
     if (server?.tls !== 'none' || isLoopbackHost(server.host)) continue;
     const message = 'mail and password would travel unencrypted';
     report(wrong(['email', name, 'tls'], message, 'Write `implicit` or `starttls`.'));
+  }
+  if (coding !== undefined && !isAbsolute(coding.folder)) {
+    const message = `${quote(coding.folder)} is no absolute path`;
+    report(wrong(['coding', 'folder'], message, 'Write it like `/srv/project`.'));
   }
   if (webhooks !== undefined && !LISTEN.test(webhooks.listen)) {
     const message = `${quote(webhooks.listen)} is no address`;

@@ -40,6 +40,8 @@ export interface ConversationParts
   readonly openRun: (conversation: Conversation) => Promise<AgentRun>;
   readonly closeRun: (run: AgentRun) => Promise<void>;
   readonly reply: (conversation: Conversation, text: string) => string;
+  /** Ends what works for a conversation, or for one of its tasks, outside of this process; gives how many. */
+  readonly stopProcesses: (conversationId: string, taskId: string | undefined) => number;
   /** What went wrong beside a task, in a whole sentence. */
   readonly log: (line: string) => void;
 }
@@ -127,7 +129,7 @@ export class Conversations {
       const current = this.#active.get(of)?.current;
       if (current?.taskId === id) current.stop.abort();
     }
-    return tasks.length;
+    return tasks.length + this.#parts.stopProcesses(conversationId, taskId);
   }
 
   /** The runs that are open, by conversation: whose questions are ours to ask. */

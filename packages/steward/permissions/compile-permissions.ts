@@ -43,8 +43,13 @@ export function compilePermissions(
     rules: rulesFor(permissions, choice),
     content: { approval },
     taint: {
-      // The user keeps the list of contacts.
-      sources: [{ server: 'contacts', trust: 'trusted' }],
+      sources: [
+        // The user keeps the list of contacts.
+        { server: 'contacts', trust: 'trusted' },
+        // They answer with the id of the sub-agent alone, which `result` and `cancel` need.
+        { server: 'agents', tool: 'spawn', trust: 'trusted' },
+        { server: 'agents', tool: 'code', trust: 'trusted' },
+      ],
       allow: {
         ...(emails.length > 0 && { emails }),
         ...(egress.hosts.length > 0 && { hosts: egress.hosts }),

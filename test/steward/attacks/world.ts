@@ -152,6 +152,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const steward = await startSteward({
     ...{ loaded, env, configFolder: folder, version: '0', log: (line) => log.push(line) },
     sandboxWorker: WORKER,
+    sub: '/srv/no-sub',
     places: { env, home: subHome, userHome: home, settings },
   });
   if (isFailure(steward)) throw new Error(steward.message);

@@ -73,6 +73,7 @@ export class World {
   answer: (call: AgentCall) => AgentOutcome | Promise<AgentOutcome> = ({ server, tool }) => {
     return { kind: 'answered', callId: 'call', text: `${server}.${tool} answered`, isError: false };
   };
+  stopProcesses: ConversationParts['stopProcesses'] = () => 0;
   limits = LIMITS;
   #isDead = false;
   #count = 0;
@@ -130,6 +131,7 @@ export class World {
       openRun: async () => this.#run(),
       closeRun: (run) => run.close(),
       reply: (_conversation, text) => text,
+      stopProcesses: (...of) => this.stopProcesses(...of),
       log: (line) => this.logged.push(line),
     };
   }

@@ -3,18 +3,17 @@
 import { closed, defaulted, integer, required, string } from '@subluminal/contracts/shape';
 import { quote } from '@subluminal/core/visible';
 import { type OwnAnswer, type OwnServer, ownTool } from '@subluminal/plane/agent-run';
+import { cleanEnvironment, type ProgramResult, runProgram } from '../../process/index.ts';
 import type { FileRoots } from '../../staging/index.ts';
-import { type CommandResult, runCommand } from './run-command.ts';
 
 export interface ShellServerOptions {
   readonly roots: FileRoots;
-  /** Our own environment: only what `PASSED` names is taken from it. */
+  /** Our own environment: a command gets nothing of it that may be a secret. */
   readonly env: { readonly [name: string]: string | undefined };
 }
 
 const TIMEOUT_S_MAX = 600;
-/** What programs need to run at all, and nothing that anybody keeps a secret in. */
-const PASSED = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'SHELL'];
+const GRACE_MS = 1_000;
 
 const RUN = closed({
   command: required(string({ lengthMax: 32_768 }), 'The command, for /bin/sh.'),
@@ -27,10 +26,6 @@ const RUN = closed({
 });
 
 export function shellServer({ roots, env }: ShellServerOptions): OwnServer {
-  const passed = PASSED.flatMap((name) => {
-    const value = env[name];
-    return value === undefined ? [] : [[name, value] as const];
-  });
   return {
     name: 'shell',
     instructions: `Commands in ${roots.folders.join(', ')}. They have no input and no terminal.`,
@@ -44,16 +39,17 @@ export function shellServer({ roots, env }: ShellServerOptions): OwnServer {
           const folder = roots.locate(cwd);
           if (typeof folder === 'string') return { text: folder, isError: true };
           if (!folder.isFolder) return { text: `${quote(cwd)} is no folder.`, isError: true };
-          const bounds = { timeoutMs: timeout_s * 1_000, signal };
-          const clean = { ...Object.fromEntries(passed), TERM: 'dumb' };
-          return answerOf(await runCommand({ command, cwd: folder.path, env: clean, ...bounds }));
+          const bounds = { timeoutMs: timeout_s * 1_000, graceMs: GRACE_MS, signal };
+          const place = { cwd: folder.path, env: cleanEnvironment(env), mixesErrors: true };
+          const words = ['/bin/sh', '-c', command] as const;
+          return answerOf(await runProgram({ words, ...place, ...bounds }));
         },
       }),
     ],
   };
 }
 
-function answerOf(result: CommandResult): OwnAnswer {
+function answerOf(result: ProgramResult): OwnAnswer {
   if (result.kind === 'failed') {
     return { text: `The shell cannot be started (${result.code}).`, isError: true };
   }

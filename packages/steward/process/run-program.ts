@@ -1,72 +1,98 @@
-// One command of a shell, in a process group of its own: bounded in time and output, and nothing of it is left behind.
+// One program, in a process group of its own: bounded in time and output, and nothing of it is left behind.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { codeOrText } from '@subluminal/plane/os';
 import { type Family, familyOf, SHIM_MARK, startGuard, strike } from '@subluminal/plane/stdio';
 
-export interface ShellCommand {
-  readonly command: string;
+export interface ProgramStart {
+  readonly words: readonly [string, ...string[]];
   readonly cwd: string;
   readonly env: { readonly [name: string]: string };
-  readonly timeoutMs: number;
+  /** What it reads; nothing without it. */
+  readonly input?: string;
+  /** Whether what it says on standard error stands in `output`, in the order in which it came. */
+  readonly mixesErrors: boolean;
+  /** Without it, the signal alone ends it. */
+  readonly timeoutMs?: number;
+  /** From SIGTERM to SIGKILL. */
+  readonly graceMs: number;
   readonly signal: AbortSignal;
 }
 
-export type CommandResult =
+export type ProgramResult =
   | {
       readonly kind: 'ended';
       /** Undefined when a signal has ended it. */
       readonly exitCode: number | undefined;
       readonly why: 'exit' | 'timeout' | 'aborted';
       readonly output: string;
+      /** What it said on standard error, unless that stands in `output`. */
+      readonly errors: string;
     }
   | { readonly kind: 'failed'; readonly code: string };
 
-const SHELL = '/bin/sh';
 const HEAD_BYTES = 49_152;
 const TAIL_BYTES = 16_384;
-const GRACE_MS = 1_000;
 const CLOSE_MS = 2_000;
-const GUARD_TIMES = { graceMs: 0, termMs: GRACE_MS };
 
-export function runCommand(shell: ShellCommand): Promise<CommandResult> {
-  const mark = `shell-${randomUUID()}`;
+/** What programs need to run at all, and nothing that anybody keeps a secret in. */
+const PASSED = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'SHELL'];
+
+/** Of an environment, what a program gets that must see no secrets, and what is named beside it. */
+export function cleanEnvironment(
+  env: { readonly [name: string]: string | undefined },
+  others: readonly string[] = [],
+): { readonly [name: string]: string } {
+  const passed = [...PASSED, ...others].flatMap((name) => {
+    const value = env[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return { ...Object.fromEntries(passed), TERM: 'dumb' };
+}
+
+export function runProgram(start: ProgramStart): Promise<ProgramResult> {
+  const mark = `program-${randomUUID()}`;
+  const [program, ...args] = start.words;
   return new Promise((resolve) => {
     let child: ChildProcess;
     try {
-      child = spawn(SHELL, ['-c', shell.command], {
-        cwd: shell.cwd,
-        env: { ...shell.env, [SHIM_MARK]: mark },
+      child = spawn(program, args, {
+        cwd: start.cwd,
+        env: { ...start.env, [SHIM_MARK]: mark },
         detached: true,
-        stdio: ['ignore', 'pipe', 'pipe'],
+        stdio: [start.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
       });
     } catch (cause) {
       resolve({ kind: 'failed', code: codeOrText(cause) });
       return;
     }
     child.once('error', (cause) => resolve({ kind: 'failed', code: codeOrText(cause) }));
-    child.once('spawn', () => void watch(child, shell, mark).then(resolve));
+    child.once('spawn', () => void watch(child, start, mark).then(resolve));
   });
 }
 
 async function watch(
   child: ChildProcess,
-  { timeoutMs, signal }: ShellCommand,
+  { input, mixesErrors, timeoutMs, graceMs, signal }: ProgramStart,
   mark: string,
-): Promise<CommandResult> {
+): Promise<ProgramResult> {
   const family = familyOf(child, mark);
   // Ends it when this process is killed.
-  const guard = startGuard(family, GUARD_TIMES);
+  const guard = startGuard(family, { graceMs: 0, termMs: graceMs });
   const output = new BoundedOutput();
+  const errors = mixesErrors ? output : new BoundedOutput();
   child.stdout?.on('data', (bytes: Buffer) => output.add(bytes));
-  child.stderr?.on('data', (bytes: Buffer) => output.add(bytes));
+  child.stderr?.on('data', (bytes: Buffer) => errors.add(bytes));
+  // It may end without having read all.
+  child.stdin?.on('error', () => undefined);
+  child.stdin?.end(input);
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const exited = new Promise<number | undefined>((resolve) => {
     child.once('exit', (code) => resolve(code ?? undefined));
   });
-  const late = AbortSignal.timeout(timeoutMs);
-  const ended = AbortSignal.any([signal, late]);
-  const stop = (): void => void endFamily(family, exited);
+  const late = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
+  const ended = late === undefined ? signal : AbortSignal.any([signal, late]);
+  const stop = (): void => void endFamily(family, exited, graceMs);
   if (ended.aborted) stop();
   else ended.addEventListener('abort', stop, { once: true });
   const exitCode = await exited;
@@ -77,14 +103,15 @@ async function watch(
   child.stdout?.destroy();
   child.stderr?.destroy();
   await guard.dismiss();
-  const why = signal.aborted ? 'aborted' : late.aborted ? 'timeout' : 'exit';
-  return { kind: 'ended', exitCode, why, output: output.text() };
+  const why = signal.aborted ? 'aborted' : late?.aborted ? 'timeout' : 'exit';
+  const said = { output: output.text(), errors: mixesErrors ? '' : errors.text() };
+  return { kind: 'ended', exitCode, why, ...said };
 }
 
-async function endFamily(family: Family, exited: Promise<unknown>): Promise<void> {
+async function endFamily(family: Family, exited: Promise<unknown>, graceMs: number): Promise<void> {
   strike(family, 'SIGTERM');
   // Once it has exited, the rest of its group is ended there.
-  if (!(await within(exited, GRACE_MS))) strike(family, 'SIGKILL');
+  if (!(await within(exited, graceMs))) strike(family, 'SIGKILL');
 }
 
 /** Whether the work has ended in time. */

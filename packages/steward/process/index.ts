@@ -1,0 +1,5 @@
+export {
+  cleanEnvironment,
+  type ProgramResult,
+  runProgram,
+} from './run-program.ts';
