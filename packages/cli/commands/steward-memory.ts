@@ -1,5 +1,6 @@
 // `sub steward memory`: what Steward remembers, and what only its user may do with that.
 import { type Failure, isFailure, type StewardAnswers } from '@subluminal/contracts';
+import { userName } from '../approvals/desk.ts';
 import {
   badUsage,
   defineCommand,
@@ -37,7 +38,11 @@ const ACTIONS: { readonly [name: string]: MemoryAction } = {
   audit: { takes: 0, changes: false, run: audit },
   set: { takes: 2, changes: true, run: set },
   forget: { takes: 1, changes: true, run: forget },
-  confirm: { takes: 1, changes: true, run: ({ first }) => done('memory/confirm', { id: first }) },
+  confirm: {
+    takes: 1,
+    changes: true,
+    run: ({ first }) => done('memory/confirm', { id: first, ...who() }),
+  },
   accept: { takes: 1, changes: true, run: ({ first }) => decide(first, 'accept') },
   reject: { takes: 1, changes: true, run: ({ first }) => decide(first, 'reject') },
 };
@@ -88,6 +93,10 @@ function personProblem({ changes }: MemoryAction, io: Io): Failure | undefined {
   return changes ? mayAct('terminal', io) : undefined;
 }
 
+function who() {
+  return { person: userName(), channel: 'terminal' } as const;
+}
+
 async function search({ first: text }: Words): Promise<Outcome> {
   const { entries } = orThrow(await stewardAnswer('memory/search', { text }));
   return printout({ entries }, entriesText(entries) || 'Nothing is remembered about this.\n');
@@ -98,7 +107,7 @@ async function core(): Promise<Outcome> {
 }
 
 async function set({ first: key, second: value }: Words): Promise<Outcome> {
-  return factsOutcome(orThrow(await stewardAnswer('memory/core/set', { key, value })));
+  return factsOutcome(orThrow(await stewardAnswer('memory/core/set', { key, value, ...who() })));
 }
 
 function factsOutcome({ facts }: StewardAnswers['memory/core']): Outcome {
@@ -117,7 +126,7 @@ async function review(): Promise<Outcome> {
 
 async function forget({ first, isId }: Words): Promise<Outcome> {
   const what = isId ? { ids: [first] } : { containing: first };
-  const told = orThrow(await stewardAnswer('memory/forget', what));
+  const told = orThrow(await stewardAnswer('memory/forget', { ...what, ...who() }));
   const { entries, core_facts, requests } = told;
   const parts = [entryCount(entries), plural(core_facts, 'core fact'), plural(requests, 'request')];
   return printout(told, `Forgotten: ${parts.join(', ')}.\n`);
@@ -134,7 +143,7 @@ async function audit(): Promise<Outcome> {
 }
 
 function decide(id: string, verdict: 'accept' | 'reject'): Promise<Outcome> {
-  return done('memory/decide', { id, verdict });
+  return done('memory/decide', { id, verdict, ...who() });
 }
 
 async function done(

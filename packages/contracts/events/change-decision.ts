@@ -1,4 +1,4 @@
-// A person's decision about a change that an agent proposed.
+// A person's decision about a change that an agent proposed, or about what an agent remembers.
 import { array, formatted, oneOf, open, optional, required, string } from '../shape/shape.ts';
 
 const CHANGED_FILE = open({
@@ -9,7 +9,10 @@ const CHANGED_FILE = open({
 
 const CHANGE_FIELDS = open({
   id: required(string({ lengthMax: 64 }), 'The proposed change.'),
-  kind: required(oneOf('files', 'config', 'skill', 'server', 'tool'), 'What it would change.'),
+  kind: required(
+    oneOf('files', 'config', 'skill', 'server', 'tool', 'memory'),
+    'What it would change. Of the memory, `title` repeats no text: what is forgotten must not stay here.',
+  ),
   state: required(
     oneOf('approved', 'rejected', 'rolled_back', 'revoked'),
     'What the person decided. `rolled_back`: what was before is there again. `revoked`: it was taken away.',

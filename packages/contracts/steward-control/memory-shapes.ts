@@ -12,6 +12,7 @@ import {
   required,
   string,
 } from '../shape/shape.ts';
+import { DECIDER } from './decider.ts';
 
 const words = string({ lengthMin: 0 });
 const name = string({ lengthMax: 256 });
@@ -131,15 +132,15 @@ export const STEWARD_MEMORY_REVIEW = open({
   ),
 });
 
-export const MEMORY_NAMED = closed({ id: required(name, 'The entry.') });
+const NAMED = { id: required(name, 'The entry.') };
 
-export const MEMORY_FORGET = closed({
+const FORGOTTEN = {
   ids: optional(array(name, { itemsMin: 1, itemsMax: FORGET_MAX }), 'These entries.'),
   containing: optional(
     string({ lengthMax: 1_000 }),
     'All entries, core facts and requests that hold this text. Either this or `ids`.',
   ),
-});
+};
 
 export const STEWARD_FORGOTTEN = open({
   entries: required(count, 'Entries that are gone.'),
@@ -147,14 +148,25 @@ export const STEWARD_FORGOTTEN = open({
   requests: required(count, 'Requests that are gone.'),
 });
 
-export const MEMORY_REQUEST_DECIDED = closed({
+const REQUEST_DECIDED = {
   id: required(name, 'The request.'),
   verdict: required(oneOf('accept', 'reject'), 'What the user says to it.'),
-});
+};
 
-export const CORE_FACT_SET = closed({
+const FACT_SET = {
   key: required(string({ lengthMax: 256 }), 'Its name.'),
   value: required(string({ lengthMin: 0, lengthMax: 4_096 }), 'Empty takes it out.'),
-});
+};
+
+/** What the page sends; its server knows who it is for. */
+export const MEMORY_NAMED = closed(NAMED);
+export const MEMORY_FORGET = closed(FORGOTTEN);
+export const MEMORY_REQUEST_DECIDED = closed(REQUEST_DECIDED);
+export const CORE_FACT_SET = closed(FACT_SET);
+
+export const CONFIRM_MEMORY = closed({ ...NAMED, ...DECIDER });
+export const FORGET_MEMORY = closed({ ...FORGOTTEN, ...DECIDER });
+export const DECIDE_MEMORY_REQUEST = closed({ ...REQUEST_DECIDED, ...DECIDER });
+export const SET_CORE_FACT = closed({ ...FACT_SET, ...DECIDER });
 
 export const STEWARD_DONE = open({ is_done: required(boolean(), 'True.') });

@@ -29,12 +29,12 @@ import {
   STEWARD_EXPANSION,
 } from './change-shapes.ts';
 import {
-  CORE_FACT_SET,
-  MEMORY_FORGET,
-  MEMORY_NAMED,
+  CONFIRM_MEMORY,
+  DECIDE_MEMORY_REQUEST,
+  FORGET_MEMORY,
   MEMORY_QUERY,
-  MEMORY_REQUEST_DECIDED,
   MEMORY_SEARCH,
+  SET_CORE_FACT,
   STEWARD_CORE_FACTS,
   STEWARD_DONE,
   STEWARD_FORGOTTEN,
@@ -247,11 +247,11 @@ export interface StewardInputs {
   readonly 'alerts/acknowledge': Infer<typeof ACKNOWLEDGE_ALERTS>;
   readonly memory: Infer<typeof MEMORY_QUERY>;
   readonly 'memory/core': object;
-  readonly 'memory/core/set': Infer<typeof CORE_FACT_SET>;
+  readonly 'memory/core/set': Infer<typeof SET_CORE_FACT>;
   readonly 'memory/review': object;
-  readonly 'memory/confirm': Infer<typeof MEMORY_NAMED>;
-  readonly 'memory/forget': Infer<typeof MEMORY_FORGET>;
-  readonly 'memory/decide': Infer<typeof MEMORY_REQUEST_DECIDED>;
+  readonly 'memory/confirm': Infer<typeof CONFIRM_MEMORY>;
+  readonly 'memory/forget': Infer<typeof FORGET_MEMORY>;
+  readonly 'memory/decide': Infer<typeof DECIDE_MEMORY_REQUEST>;
   readonly 'memory/search': Infer<typeof MEMORY_SEARCH>;
   readonly 'memory/audit': object;
   readonly paired: object;
@@ -324,11 +324,11 @@ export const STEWARD_CONTROL: {
   'alerts/acknowledge': method(ACKNOWLEDGE_ALERTS, STEWARD_DONE),
   memory: method(MEMORY_QUERY, STEWARD_MEMORIES),
   'memory/core': method(closed({}), STEWARD_CORE_FACTS),
-  'memory/core/set': method(CORE_FACT_SET, STEWARD_CORE_FACTS),
+  'memory/core/set': method(SET_CORE_FACT, STEWARD_CORE_FACTS),
   'memory/review': method(closed({}), STEWARD_MEMORY_REVIEW),
-  'memory/confirm': method(MEMORY_NAMED, STEWARD_DONE),
-  'memory/forget': method(MEMORY_FORGET, STEWARD_FORGOTTEN),
-  'memory/decide': method(MEMORY_REQUEST_DECIDED, STEWARD_DONE),
+  'memory/confirm': method(CONFIRM_MEMORY, STEWARD_DONE),
+  'memory/forget': method(FORGET_MEMORY, STEWARD_FORGOTTEN),
+  'memory/decide': method(DECIDE_MEMORY_REQUEST, STEWARD_DONE),
   'memory/search': method(MEMORY_SEARCH, STEWARD_MEMORY_FOUND),
   'memory/audit': method(closed({}), STEWARD_MEMORY_AUDIT),
   paired: method(closed({}), PAIRED_SENDERS),

@@ -14,7 +14,7 @@ import type { Memory } from '../memory/index.ts';
 import { monitorRules } from '../monitor/index.ts';
 import { type ChangeDesks, changeHandlers } from './change-handlers.ts';
 import { type ExpansionControl, expansionHandlers } from './expansion-handlers.ts';
-import { memoryHandlers } from './memory-handlers.ts';
+import { type MemoryParts, memoryHandlers } from './memory-handlers.ts';
 import { lastMemoryAudit } from './open-own-memory.ts';
 import { type Pairing, pairingHandlers } from './pairing-handlers.ts';
 
@@ -22,6 +22,7 @@ type Status = StewardAnswers['status'];
 
 export interface ControlParts {
   readonly memory: Memory;
+  readonly recordMemory: MemoryParts['record'];
   readonly desks: ChangeDesks;
   readonly expansion: ExpansionControl;
   readonly pairing: Pairing;
@@ -42,9 +43,9 @@ export function controlHandlers(parts: ControlParts): ControlHandlers {
   const { journal, conversations, about, pending, guardrails, nowMs } = parts;
   const changes = changeHandlers(parts.desks, parts.expansion.apply);
   return {
-    ...memoryHandlers(parts.memory),
     ...changes,
     ...expansionHandlers(parts.expansion, changes['changes/show']),
+    ...memoryHandlers({ memory: parts.memory, record: parts.recordMemory }),
     ...pairingHandlers(parts.pairing),
     status: async () => ({
       ...about(),

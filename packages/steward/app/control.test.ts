@@ -30,6 +30,7 @@ import { inOrder, use, World } from '../loop/testing/fakes.ts';
 import { type Memory, openMemory } from '../memory/index.ts';
 import { type ChangeRecord, fileRoots } from '../staging/index.ts';
 import { type ControlParts, controlHandlers } from './control-handlers.ts';
+import type { MemoryDecision } from './memory-handlers.ts';
 import { type OpenChanges, openChanges } from './open-changes.ts';
 
 let world: World;
@@ -41,6 +42,7 @@ let changes: OpenChanges;
 let parts: ControlParts;
 let records: ChangeRecord[];
 let applied: number;
+let decisions: MemoryDecision[];
 beforeEach(async () => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'sub-control-')));
   chmodSync(folder, 0o700);
@@ -50,6 +52,7 @@ beforeEach(async () => {
   mkdirSync(join(folder, 'notes'));
   records = [];
   applied = 0;
+  decisions = [];
   changes = await openChanges({
     state: join(folder, 'state'),
     configFolder: join(folder, 'config'),
@@ -75,6 +78,7 @@ beforeEach(async () => {
     pairing,
     about: () => ({ ...about, servers: ['files'], channels: [] }),
     pending: () => ({ pending_confirmations: 0, pending_changes: 0 }),
+    recordMemory: (decision) => decisions.push(decision),
     guardrails: usualGuardrails,
     nowMs: () => world.nowMs,
   };
@@ -132,6 +136,7 @@ test('alerts and what is watched are shown, and an alert says who has acknowledg
   ]);
 });
 
+const ADA = { person: 'ada', channel: 'web' } as const;
 const SEND = { channel: 'terminal', person: 'ada', text: 'Read it.' } as const;
 
 test('a message becomes a task, whose steps and reply can be followed', async () => {
@@ -239,19 +244,29 @@ test('the user sees what is remembered and whose words it is, vouches for it and
   const input = { containing: 'ghent' };
   const [before] = (await told(askSteward(socket, 'memory', { input }))).entries;
   expect(before).toMatchObject({ id, provenance: 'tool_result', source: { server: 'web' } });
-  expect(await askSteward(socket, 'memory/confirm', { input: { id } })).toEqual({ is_done: true });
+  expect(await askSteward(socket, 'memory/confirm', { input: { id, ...ADA } })).toEqual({
+    is_done: true,
+  });
   const [after] = (await told(askSteward(socket, 'memory', { input }))).entries;
   expect(after?.trust).toBeGreaterThan(before?.trust ?? 1);
-  expect(await askSteward(socket, 'memory/forget', { input: {} })).toMatchObject({
+  expect(await askSteward(socket, 'memory/forget', { input: ADA })).toMatchObject({
     code: 'SUB_STEWARD_REQUEST',
   });
-  expect(await askSteward(socket, 'memory/forget', { input })).toMatchObject({ entries: 1 });
+  const forgotten = askSteward(socket, 'memory/forget', { input: { ...input, ...ADA } });
+  expect(await forgotten).toMatchObject({ entries: 1 });
+  // Who and where is on record, and nothing of what is forgotten.
+  const who = { kind: 'memory', by: 'ada', channel: 'web' };
+  expect(decisions).toMatchObject([
+    { ...who, id, state: 'approved' },
+    { ...who, state: 'revoked', title: 'forgotten: 1 entries, 0 core facts, 0 requests' },
+  ]);
+  expect(JSON.stringify(decisions).toLowerCase()).not.toContain('ghent');
   expect(await told(askSteward(socket, 'memory', { input }))).toMatchObject({ entries: [] });
 });
 
 test('core facts are set and taken out, and requests of the agent decided', async () => {
   const set = { key: 'city', value: 'Ghent' };
-  expect(await askSteward(socket, 'memory/core/set', { input: set })).toMatchObject({
+  expect(await askSteward(socket, 'memory/core/set', { input: { ...set, ...ADA } })).toMatchObject({
     facts: [set],
   });
   await memory.request({
@@ -261,13 +276,21 @@ test('core facts are set and taken out, and requests of the agent decided', asyn
   });
   const { requests } = await told(askSteward(socket, 'memory/review', { input: {} }));
   expect(requests).toMatchObject([{ kind: 'core', text: 'city: Bruges' }]);
-  const decided = { id: requests[0]?.id ?? '', verdict: 'accept' } as const;
+  const decided = { id: requests[0]?.id ?? '', verdict: 'accept', ...ADA } as const;
   expect(await askSteward(socket, 'memory/decide', { input: decided })).toEqual({ is_done: true });
   expect(await askSteward(socket, 'memory/core', { input: {} })).toMatchObject({
     facts: [{ key: 'city', value: 'Bruges' }],
   });
-  const gone = await askSteward(socket, 'memory/core/set', { input: { key: 'city', value: '' } });
+  const gone = await askSteward(socket, 'memory/core/set', {
+    input: { key: 'city', value: '', ...ADA },
+  });
   expect(gone).toEqual({ facts: [] });
+  expect(decisions.map(({ id, state, by }) => [id, state, by])).toEqual([
+    ['core', 'approved', 'ada'],
+    [decided.id, 'approved', 'ada'],
+    ['core', 'revoked', 'ada'],
+  ]);
+  expect(JSON.stringify(decisions)).not.toContain('city');
 });
 
 test('a staged file is seen, edited, approved as it was seen, and rolled back, on record with who and where', async () => {

@@ -1,5 +1,10 @@
 // What people ask of the memory, and what they decide about it, over the socket.
-import { isFailure, type StewardAnswers, tableFailure } from '@subluminal/contracts';
+import {
+  type EventBody,
+  isFailure,
+  type StewardAnswers,
+  tableFailure,
+} from '@subluminal/contracts';
 import type { ControlHandlers } from '../control/index.ts';
 import type { Memory, MemoryEntry, MemoryRequest } from '../memory/index.ts';
 
@@ -10,13 +15,28 @@ type ToldRequest = StewardAnswers['memory/review']['requests'][number];
 const ENTRIES_SHOWN = 50;
 const DONE = { is_done: true };
 
-export function memoryHandlers(memory: Memory): Pick<ControlHandlers, MemoryMethod> {
-  const coreFacts = async () => {
-    const facts = await memory.core();
-    return {
-      facts: facts.map(({ key, value, setMs }) => ({ key, value, set_at_ms: setMs })),
-    };
-  };
+export interface MemoryParts {
+  readonly memory: Memory;
+  /** Into the ledger, with who has decided and where. */
+  readonly record: (decision: MemoryDecision) => void;
+}
+
+/** Its title repeats nothing that is remembered: what is forgotten would stay in the ledger. */
+export type MemoryDecision = EventBody<'change_decision'>['change'];
+
+export function memoryHandlers(parts: MemoryParts): Pick<ControlHandlers, MemoryMethod> {
+  return { ...questions(parts.memory), ...decisions(parts) };
+}
+
+type MemoryDecisionMethod =
+  | 'memory/core/set'
+  | 'memory/confirm'
+  | 'memory/forget'
+  | 'memory/decide';
+
+function questions(
+  memory: Memory,
+): Pick<ControlHandlers, Exclude<MemoryMethod, MemoryDecisionMethod>> {
   return {
     memory: async ({ state, limit = ENTRIES_SHOWN, ...filter }) => {
       const states = state === undefined ? {} : { states: [state] };
@@ -30,29 +50,10 @@ export function memoryHandlers(memory: Memory): Pick<ControlHandlers, MemoryMeth
         vectors: vectors.kind === 'on' ? vectors.model : null,
       };
     },
-    'memory/core': coreFacts,
-    'memory/core/set': async ({ key, value }) => {
-      const done = value === '' ? await memory.removeCore(key) : await memory.setCore(key, value);
-      return isFailure(done) ? done : coreFacts();
-    },
+    'memory/core': () => coreFacts(memory),
     'memory/review': async () => {
       const { entries, requests } = await memory.review();
       return { entries: entries.map(entryAnswer), requests: requests.map(requestAnswer) };
-    },
-    'memory/confirm': async ({ id }) => {
-      const confirmed = await memory.confirm(id);
-      return isFailure(confirmed) ? confirmed : DONE;
-    },
-    'memory/forget': async ({ ids, containing }) => {
-      if ((ids === undefined) === (containing === undefined)) {
-        return tableFailure('SUB_STEWARD_REQUEST', 'Give either `ids` or `containing`.');
-      }
-      const told = await memory.forget(
-        ids === undefined ? { containing: containing ?? '' } : { ids },
-      );
-      if (isFailure(told)) return told;
-      const { entries, coreFacts: core_facts, requests } = told;
-      return { entries, core_facts, requests };
     },
     'memory/search': async (query) => {
       const found = await memory.search(query);
@@ -62,8 +63,56 @@ export function memoryHandlers(memory: Memory): Pick<ControlHandlers, MemoryMeth
       const { checked, findings, unlisted } = await memory.audit(signal);
       return { checked, findings: [...findings], unlisted };
     },
-    'memory/decide': async ({ id, verdict }) => (await memory.decideRequest(id, verdict)) ?? DONE,
   };
+}
+
+function decisions({ memory, record }: MemoryParts): Pick<ControlHandlers, MemoryDecisionMethod> {
+  const decided = (
+    { person: by, channel }: { readonly person: string; readonly channel: string },
+    change: Pick<MemoryDecision, 'id' | 'state' | 'title'>,
+  ) => record({ ...change, kind: 'memory', by, channel });
+  return {
+    'memory/core/set': async ({ key, value, ...who }) => {
+      const isGone = value === '';
+      const done = isGone ? await memory.removeCore(key) : await memory.setCore(key, value);
+      if (isFailure(done)) return done;
+      const title = isGone ? 'a core fact is taken out' : 'a core fact is set';
+      decided(who, { id: 'core', state: isGone ? 'revoked' : 'approved', title });
+      return coreFacts(memory);
+    },
+    'memory/confirm': async ({ id, ...who }) => {
+      const confirmed = await memory.confirm(id);
+      if (isFailure(confirmed)) return confirmed;
+      decided(who, { id, state: 'approved', title: 'an entry of the memory is confirmed' });
+      return DONE;
+    },
+    'memory/forget': async ({ ids, containing, ...who }) => {
+      if ((ids === undefined) === (containing === undefined)) {
+        return tableFailure('SUB_STEWARD_REQUEST', 'Give either `ids` or `containing`.');
+      }
+      const told = await memory.forget(
+        ids === undefined ? { containing: containing ?? '' } : { ids },
+      );
+      if (isFailure(told)) return told;
+      const { entries, coreFacts: core_facts, requests } = told;
+      const counts = `${entries} entries, ${core_facts} core facts, ${requests} requests`;
+      const id = ids?.length === 1 ? (ids[0] ?? '') : 'several';
+      decided(who, { id, state: 'revoked', title: `forgotten: ${counts}` });
+      return { entries, core_facts, requests };
+    },
+    'memory/decide': async ({ id, verdict, ...who }) => {
+      const failed = await memory.decideRequest(id, verdict);
+      if (failed !== undefined) return failed;
+      const state = verdict === 'accept' ? 'approved' : 'rejected';
+      decided(who, { id, state, title: 'what Steward asked for its memory' });
+      return DONE;
+    },
+  };
+}
+
+async function coreFacts(memory: Memory): Promise<StewardAnswers['memory/core']> {
+  const facts = await memory.core();
+  return { facts: facts.map(({ key, value, setMs }) => ({ key, value, set_at_ms: setMs })) };
 }
 
 function entryAnswer({ id, text, provenance, source, state, ...entry }: MemoryEntry): ToldMemory {

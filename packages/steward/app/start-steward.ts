@@ -90,6 +90,9 @@ async function open(options: StewardOptions, opened: OpenParts): Promise<string 
         },
       },
       pending: () => pendingOf(parts),
+      // It belongs to no run: it stands beside what the user did last.
+      recordMemory: (change) =>
+        parts.runs.recordChange(journal.lastConversation()?.runId ?? uuidv7(), change),
       guardrails: () => live.current().guardrails,
     }),
   );

@@ -2,7 +2,10 @@
 import type { EventBody } from '@subluminal/contracts';
 import { FILES, MANIFESTS } from '../config/index.ts';
 
-export type ProposalKind = Exclude<EventBody<'change_decision'>['change']['kind'], 'files'>;
+export type ProposalKind = Exclude<
+  EventBody<'change_decision'>['change']['kind'],
+  'files' | 'memory'
+>;
 
 const NAME = '[A-Za-z0-9](?:[A-Za-z0-9._%-]{0,62}[A-Za-z0-9])?';
 const FOLDERS: readonly (readonly [pattern: RegExp, kind: ProposalKind])[] = [
