@@ -2,6 +2,7 @@
 // has approved it here, in a terminal or on a channel.
 import { useQuery } from '@tanstack/react-query';
 import { goTo, useAddress } from '../../address/address.ts';
+import { Link } from '../../address/link.tsx';
 import { asked } from '../../api/ledger.ts';
 import { EmptyState } from '../../parts/buttons.tsx';
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
@@ -9,6 +10,7 @@ import { FailureText } from '../../parts/failure-text.tsx';
 import { SplitView } from '../../parts/split-view.tsx';
 import { Ago, FoldedValue } from '../../parts/texts.tsx';
 import { ChangeDetail, ChangeState } from './change-detail.tsx';
+import { InForce } from './in-force.tsx';
 import { AGAIN_MS, type StewardChange } from './use-steward.ts';
 
 const STATE: TableColumn<StewardChange> = {
@@ -37,6 +39,9 @@ const WHEN: TableColumn<StewardChange> = {
   cell: ({ proposed_at_ms }) => <Ago atMs={proposed_at_ms} />,
 };
 
+/** In the place of the id of a change. */
+const IN_FORCE = 'in-force';
+
 export function ChangesTab({ tab }: { readonly tab: 'files' | 'proposals' }) {
   const { path } = useAddress();
   const [, , chosen] = path;
@@ -49,19 +54,35 @@ export function ChangesTab({ tab }: { readonly tab: 'files' | 'proposals' }) {
       label="The change"
       back={{ path: ['steward', tab] }}
       list={
-        <DataTable
-          label={tab === 'files' ? 'Changes of files' : 'Proposals'}
-          columns={tab === 'files' ? [STATE, PATHS, WHEN] : [STATE, KIND, PATHS, WHEN]}
-          rows={rows}
-          rowKey={({ id }) => id}
-          selected={chosen}
-          onOpen={({ id }) => goTo({ path: ['steward', tab, id] })}
-          empty={data !== undefined && <NothingProposed tab={tab} />}
-        />
+        <div className="flex h-full flex-col">
+          {tab === 'proposals' && (
+            <Link
+              to={{ path: ['steward', tab, IN_FORCE] }}
+              className="flex h-8 shrink-0 items-center border-b border-line px-3 text-accent max-md:h-11"
+            >
+              In force
+            </Link>
+          )}
+          <div className="min-h-0 flex-1">
+            <DataTable
+              label={tab === 'files' ? 'Changes of files' : 'Proposals'}
+              columns={tab === 'files' ? [STATE, PATHS, WHEN] : [STATE, KIND, PATHS, WHEN]}
+              rows={rows}
+              rowKey={({ id }) => id}
+              selected={chosen}
+              onOpen={({ id }) => goTo({ path: ['steward', tab, id] })}
+              empty={data !== undefined && <NothingProposed tab={tab} />}
+            />
+          </div>
+        </div>
       }
-      detail={chosen === undefined ? undefined : <ChangeDetail key={chosen} id={chosen} />}
+      detail={chosen === undefined ? undefined : <Chosen key={chosen} id={chosen} />}
     />
   );
+}
+
+function Chosen({ id }: { readonly id: string }) {
+  return id === IN_FORCE ? <InForce /> : <ChangeDetail id={id} />;
 }
 
 function NothingProposed({ tab }: { readonly tab: 'files' | 'proposals' }) {
