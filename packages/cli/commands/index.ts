@@ -122,6 +122,7 @@ const STEWARD = group('steward', 'Run Steward, a personal agent that is governed
   status: ['Show its tasks, its cost and what waits for you', () => import('./steward.ts')],
   stop: ['Stop it', () => import('./steward.ts')],
   review: ['Decide about the changes that it proposes', () => import('./steward-review.ts')],
+  skills: ['Propose a skill that somebody else has written', () => import('./steward-skills.ts')],
   memory: ['See, set and forget what it remembers', () => import('./steward-memory.ts')],
   pair: ['Let a sender of a channel write to it', () => import('./steward-pair.ts')],
 });

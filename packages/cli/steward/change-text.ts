@@ -2,8 +2,16 @@
 import type { StewardAnswers } from '@subluminal/contracts';
 import { harmless, harmlessLine } from '../terminal/text.ts';
 
-export function changeText(view: StewardAnswers['changes/show']): string {
-  const { change, loosens, notes, files } = view;
+type ShownChange = StewardAnswers['changes/show'];
+
+export function changeText(view: ShownChange): string {
+  // What a file holds must not act on the terminal; its lines stay lines.
+  const diffs = view.files.map(({ diff }) => diff.split('\n').map(harmless).join('\n'));
+  return `${changeHead(view)}${diffs.join('\n')}\n`;
+}
+
+/** What is said of it, without its diffs. */
+export function changeHead({ change, loosens, notes }: ShownChange): string {
   const { id, kind, state, why, by, is_modified } = change;
   const lines = [
     `${id}: ${kind}, ${state.replaceAll('_', ' ')}${by === null ? '' : ` (${by})`}`,
@@ -14,7 +22,5 @@ export function changeText(view: StewardAnswers['changes/show']): string {
     ...(notes.length === 0 ? [] : ['What it is and may do:']),
     ...notes.map((line) => `  ${line}`),
   ];
-  // What a file holds must not act on the terminal; its lines stay lines.
-  const diffs = files.map(({ diff }) => diff.split('\n').map(harmless).join('\n'));
-  return `${lines.map(harmlessLine).join('')}${diffs.join('\n')}\n`;
+  return lines.map(harmlessLine).join('');
 }
