@@ -1,6 +1,5 @@
-export type { MadeTool } from './generated/make-tool.ts';
 export { makeTool } from './generated/make-tool.ts';
-export type { ToolDraft, ToolRequest, ToolWorker } from './generated/tool-worker.ts';
+export type { ToolDraft, ToolWorker } from './generated/tool-worker.ts';
 export { modelWorker } from './generated/tool-worker.ts';
 export { expansionInForce } from './in-force.ts';
 export { proposalNotes } from './proposal-notes.ts';
