@@ -229,7 +229,7 @@ export const STEWARD = [
   },
   {
     id: 'ST-10-channels',
-    state: 'planned',
+    state: 'done',
     text: 'WhatsApp, Telegram, web chat, Slack, Signal and Discord each have an adapter.',
   },
   {

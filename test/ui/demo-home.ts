@@ -1,5 +1,5 @@
 // A real ledger with something to look at: the story of `sub demo`, a day of other agents, two calls that wait for a
-// person, a server that has changed a tool, and secrets.
+// person, a server that has changed a tool, secrets, and a Steward.
 import type { ChildProcess } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { bundled } from '../bundled.ts';
 import { runAgent } from '../e2e/run-agent.ts';
 import { type Ended, ended, ROOT, runSub, SUB, startSub } from '../e2e/sub.ts';
 import { demoDay, MORE_RULES } from './demo-day.ts';
+import { type DemoSteward, startDemoSteward } from './demo-steward.ts';
 import { PageHome } from './page-home.ts';
 
 export interface DemoHome {
@@ -77,7 +78,9 @@ const IMAGE = { path: 'Dockerfile', content: 'FROM node:20-slim\nWORKDIR /app\nC
 export async function startDemoHome(nowMs: number): Promise<DemoHome> {
   const home = await PageHome.start(prepare);
   const agents: ChildProcess[] = [];
+  let steward: DemoSteward | undefined;
   const close = async () => {
+    await steward?.close();
     await Promise.all(agents.map(stopped));
     await home.stop();
   };
@@ -89,6 +92,7 @@ export async function startDemoHome(nowMs: number): Promise<DemoHome> {
     await runMail(home, [TURNED, LABELS]);
     agents.push(heldAgent(home, 'release', ['edit_file', EDIT]));
     agents.push(heldAgent(home, 'fixer', ['write_file', IMAGE]));
+    steward = await startDemoSteward(home);
     return { home, close };
   } catch (cause) {
     await close();

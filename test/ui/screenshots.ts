@@ -44,6 +44,21 @@ async function openTrace(page: Page): Promise<void> {
   await page.getByRole('complementary').getByText('gpt-5.5').first().waitFor();
 }
 
+/** The file that waits, with its diff. */
+async function openChange(page: Page): Promise<void> {
+  await page.getByRole('row', { name: /team-day\.md/ }).click();
+  await page.getByRole('table', { name: 'Changes' }).waitFor();
+}
+
+async function chatWaits(page: Page): Promise<void> {
+  await page.getByRole('region', { name: 'Confirmation' }).getByText('du -sh').first().waitFor();
+}
+
+async function chatFromItsBeginning(page: Page): Promise<void> {
+  await chatWaits(page);
+  await page.getByRole('article', { name: 'You' }).first().scrollIntoViewIfNeeded();
+}
+
 const LEDGER: readonly Picture[] = [
   { name: 'live', address: 'live', until: row(/search_mail/) },
   {
@@ -63,6 +78,11 @@ const LEDGER: readonly Picture[] = [
   { name: 'ledger', address: 'ledger', until: text('Verify') },
   { name: 'secrets', address: 'secrets', until: text('github_token') },
   { name: 'settings', address: 'settings', until: text('Logged in as') },
+  { name: 'steward', address: 'steward', until: chatFromItsBeginning },
+  { name: 'steward-memory', address: 'steward/memory', until: text('The team day is in Ghent.') },
+  { name: 'steward-files', address: 'steward/files', until: openChange },
+  { name: 'steward-monitor', address: 'steward/monitor', until: text('Injected instructions') },
+  { name: 'steward-phone', address: 'steward', until: chatWaits, isPhone: true },
   { name: 'approvals-phone', address: 'approvals', until: openEdit, isPhone: true },
 ];
 const GATEWAY: readonly Picture[] = [
@@ -147,7 +167,8 @@ async function take(
   await page.goto(`${place.url}/${address}`);
   await until(page);
   await page.getByLabel(/^\d+ waiting$/).waitFor();
-  await page.waitForLoadState('networkidle');
+  // The chat always waits for news, so the network is never idle there.
+  if (!name.startsWith('steward')) await page.waitForLoadState('networkidle');
   const picture = smallPng(await page.screenshot());
   writeFileSync(join(OUT, `${name}-${theme}.png`), picture);
   process.stdout.write(`${name}-${theme}.png ${Math.round(picture.length / 1024)} KB\n`);

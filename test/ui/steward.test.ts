@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ended, startSub } from '../e2e/sub.ts';
+import { verifies } from '../requirements.ts';
 import type { Conversation, Reply } from '../steward/model-script.ts';
 import { type ScriptedModel, startScriptedModel } from '../steward/scripted-model.ts';
 import { openBrowser, openPage, overflow, PHONE, seriousFindings } from './browser.ts';
@@ -82,6 +83,7 @@ async function say(page: Page, text: string): Promise<void> {
 }
 
 test('a task is followed on the page, its held calls are approved there, and what it left is decided', async () => {
+  verifies('ST-10-channels');
   const { page, troubles } = await openPage(browser);
   // Nobody sees it before it is set up, and then what to do.
   await home.open(page, 'live');
@@ -185,6 +187,7 @@ test('a task is followed on the page, its held calls are approved there, and wha
   expect(existsSync(join(config, 'skills', 'curated', 'tea', 'SKILL.md'))).toBe(false);
   await page.getByRole('link', { name: 'Monitor' }).click();
   await page.getByRole('row', { name: /Write hello.*done/ }).waitFor();
+  await page.getByRole('row', { name: /Calls of one tool.*more than 60/ }).waitFor();
   expect(await seriousFindings(page)).toEqual([]);
 
   // A task that hangs is stopped.

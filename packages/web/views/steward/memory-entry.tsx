@@ -15,6 +15,9 @@ const WHOSE: { readonly [provenance in StewardMemory['provenance']]: string } = 
   tool_result: 'result of a tool',
 };
 
+/** Above it, two digits would say 1.00. */
+const FRESH_MIN = 0.995;
+
 /** One thing that is remembered, with whose words it is and how far it is trusted. */
 export function MemoryEntry({ entry }: { readonly entry: StewardMemory }) {
   const { id, text, provenance, source, state, reasons, tags, trust, freshness } = entry;
@@ -27,7 +30,7 @@ export function MemoryEntry({ entry }: { readonly entry: StewardMemory }) {
     WHOSE[provenance] + (place === '' ? '' : ` (${place})`),
     source.sender === undefined ? '' : `from ${source.sender}`,
     `trust ${trust.toFixed(2)}`,
-    freshness < 1 ? `fades: ${freshness.toFixed(2)}` : '',
+    freshness < FRESH_MIN ? `faded to ${freshness.toFixed(2)}` : '',
     entry.confirmed_at_ms === null ? '' : 'confirmed by you',
     ...tags,
   ].filter(Boolean);

@@ -112,7 +112,7 @@ function Facts({ status }: { readonly status: StewardStatus }) {
         <Value text={config_folder} lengthMax={100} />
       </Fact>
       <Fact label="Waits for you">
-        {countText(status.pending_confirmations)} calls, {countText(status.pending_changes)} changes
+        {counted(status.pending_confirmations, 'call')}, {counted(status.pending_changes, 'change')}
       </Fact>
       {channels.map(({ name, trouble }) => (
         <Fact key={name} label={`On ${plainText(name)}`}>
@@ -121,6 +121,10 @@ function Facts({ status }: { readonly status: StewardStatus }) {
       ))}
     </FactList>
   );
+}
+
+function counted(count: number, noun: string): string {
+  return `${countText(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 const ALERTS: readonly TableColumn<StewardAlert>[] = [
