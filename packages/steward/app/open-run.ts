@@ -1,6 +1,7 @@
 // The run of a conversation: its policy, its servers and its models, from its opening on.
 import { isDeepStrictEqual } from 'node:util';
-import { compileBundle } from '@subluminal/core/policy';
+import type { StewardChannel } from '@subluminal/contracts';
+import { compileBundle, type Snapshot } from '@subluminal/core/policy';
 import type { AgentRun } from '@subluminal/plane/agent-run';
 import { sha256 } from '@subluminal/plane/crypto';
 import { errorText } from '@subluminal/plane/os';
@@ -12,8 +13,20 @@ import { EXPANSION, expansionServers, expansionSettings } from './expansion-serv
 import type { Parts } from './open-parts.ts';
 import { configuredServers, installedTools, ownServers, subAgentsServer } from './own-servers.ts';
 
-function policyFor({ permissions, guardrails }: StewardConfig, { channel }: Conversation) {
-  const { bundle } = compilePermissions(permissions, { channel: channelOf(channel), guardrails });
+/** A configuration never changes, a new one takes its place: each of its policies is compiled once. */
+const policies = new WeakMap<StewardConfig, Map<StewardChannel, Promise<Snapshot>>>();
+
+function policyFor(config: StewardConfig, conversation: Conversation): Promise<Snapshot> {
+  const channel = channelOf(conversation.channel);
+  const known = policies.get(config) ?? new Map<StewardChannel, Promise<Snapshot>>();
+  policies.set(config, known);
+  const policy = known.get(channel) ?? compiledPolicy(config, channel);
+  known.set(channel, policy);
+  return policy;
+}
+
+function compiledPolicy({ permissions, guardrails }: StewardConfig, channel: StewardChannel) {
+  const { bundle } = compilePermissions(permissions, { channel, guardrails });
   return compileBundle(bundle, { sha256 });
 }
 
