@@ -124,12 +124,17 @@ async function review(): Promise<Outcome> {
   return printout(waiting, text || 'Nothing waits for you.\n');
 }
 
+const LEDGER = 'The ledger keeps its record of calls until it is pruned: sub ledger prune\n';
+
 async function forget({ first, isId }: Words): Promise<Outcome> {
   const what = isId ? { ids: [first] } : { containing: first };
   const told = orThrow(await stewardAnswer('memory/forget', { ...what, ...who() }));
-  const { entries, core_facts, requests } = told;
+  const { entries, core_facts, requests, journal_texts, journal_texts_left: left } = told;
   const parts = [entryCount(entries), plural(core_facts, 'core fact'), plural(requests, 'request')];
-  return printout(told, `Forgotten: ${parts.join(', ')}.\n`);
+  const texts = `also taken out of ${plural(journal_texts, 'text')} of conversations and tasks`;
+  const rest = `A task that is under way still has it in ${plural(left, 'text')}: forget it again when the task has ended.\n`;
+  const text = `Forgotten: ${parts.join(', ')}; ${texts}.\n${left === 0 ? '' : rest}${LEDGER}`;
+  return printout(told, text);
 }
 
 async function audit(): Promise<Outcome> {

@@ -146,6 +146,8 @@ export const STEWARD_FORGOTTEN = open({
   entries: required(count, 'Entries that are gone.'),
   core_facts: required(count, 'Core facts that are gone.'),
   requests: required(count, 'Requests that are gone.'),
+  journal_texts: required(count, 'Texts of conversations and tasks that held it.'),
+  journal_texts_left: required(count, 'Those of tasks that are under way, which still hold it.'),
 });
 
 const REQUEST_DECIDED = {

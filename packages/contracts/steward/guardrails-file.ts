@@ -129,6 +129,11 @@ export const GUARDRAILS_FILE = closed({
     {},
     'Work without being asked.',
   ),
+  journal_days: defaulted(
+    count(3_650),
+    90,
+    'Days that conversations, ended tasks and their steps are kept.',
+  ),
   sub_agents: defaulted(
     closed({
       max: defaulted(integer({ min: 0, max: 32 }), 3, 'Sub-agents at the same time; 0 for none.'),

@@ -1,5 +1,5 @@
-// Work that nobody asked for just now: the heartbeat, and what a schedule says. Each is a conversation of its own on
-// the channel `schedule`, by the models and the money of background work.
+// Work that nobody asked for just now: the heartbeat, what a schedule says, and pruning the journal. The
+// first two are conversations of their own on the channel `schedule`, by the models and the money of background work.
 import type { GuardrailsFile } from '@subluminal/contracts';
 import { readDuration } from '@subluminal/core/quantities';
 import { Cron } from 'croner';
@@ -9,7 +9,7 @@ import type { Conversations } from '../loop/index.ts';
 interface BackgroundParts {
   readonly journal: Journal;
   readonly conversations: Conversations;
-  readonly heartbeat: () => GuardrailsFile['heartbeat'];
+  readonly guardrails: () => Pick<GuardrailsFile, 'heartbeat' | 'journal_days'>;
   readonly nowMs: () => number;
   readonly log: (line: string) => void;
 }
@@ -19,7 +19,9 @@ const HEARTBEAT_PROMPT =
   'This is your heartbeat. Look whether something needs the attention of the user now, such as new mail or an event that begins soon. If nothing does, answer with the one word NOTHING.';
 const LOOK_EVERY_MS = 15_000;
 const HEARTBEAT_MS_MIN = 60_000;
+const DAY_MS = 86_400_000;
 const LAST_BEAT = 'heartbeat.last';
+const LAST_PRUNE = 'journal.pruned';
 
 export interface BackgroundWork {
   /** Looks what is due. */
@@ -30,6 +32,7 @@ export interface BackgroundWork {
 export function startBackgroundWork(parts: BackgroundParts): BackgroundWork {
   const look = () => {
     try {
+      prune(parts);
       beat(parts);
       for (const schedule of parts.journal.schedules()) runIfDue(parts, schedule);
     } catch (cause) {
@@ -37,11 +40,19 @@ export function startBackgroundWork(parts: BackgroundParts): BackgroundWork {
     }
   };
   const timer = setInterval(look, LOOK_EVERY_MS).unref();
+  prune(parts);
   return { look, stop: () => clearInterval(timer) };
 }
 
-function beat({ journal, conversations, heartbeat, nowMs }: BackgroundParts): void {
-  const { enabled, every, prompt } = heartbeat();
+/** A part at each look until nothing is that old; then again after a day. */
+function prune({ journal, guardrails, nowMs }: BackgroundParts): void {
+  if (nowMs() - Number(journal.value(LAST_PRUNE) ?? 0) < DAY_MS) return;
+  const gone = journal.texts.prune(nowMs() - guardrails().journal_days * DAY_MS);
+  if (gone === 0) journal.setValue(LAST_PRUNE, String(nowMs()));
+}
+
+function beat({ journal, conversations, guardrails, nowMs }: BackgroundParts): void {
+  const { enabled, every, prompt } = guardrails().heartbeat;
   if (!enabled) return;
   const everyMs = Math.max(readDuration(every) ?? HEARTBEAT_MS_MIN, HEARTBEAT_MS_MIN);
   const last = Number(journal.value(LAST_BEAT) ?? 0);

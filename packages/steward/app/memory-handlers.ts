@@ -94,11 +94,15 @@ function decisions({ memory, record }: MemoryParts): Pick<ControlHandlers, Memor
         ids === undefined ? { containing: containing ?? '' } : { ids },
       );
       if (isFailure(told)) return told;
-      const { entries, coreFacts: core_facts, requests } = told;
+      const { entries, coreFacts: core_facts, requests, elsewhere } = told;
       const counts = `${entries} entries, ${core_facts} core facts, ${requests} requests`;
       const id = ids?.length === 1 ? (ids[0] ?? '') : 'several';
       decided(who, { id, state: 'revoked', title: `forgotten: ${counts}` });
-      return { entries, core_facts, requests };
+      return {
+        ...{ entries, core_facts, requests },
+        journal_texts: elsewhere.changed,
+        journal_texts_left: elsewhere.left,
+      };
     },
     'memory/decide': async ({ id, verdict, ...who }) => {
       const failed = await memory.decideRequest(id, verdict);

@@ -16,6 +16,7 @@ import type { UsedSecrets } from './used-secrets.ts';
 
 interface MemoryPlaces {
   readonly home: string;
+  readonly journal: Journal;
   readonly integrations: IntegrationsFile;
   readonly env: { readonly [name: string]: string | undefined };
   readonly secrets: UsedSecrets;
@@ -31,7 +32,7 @@ const LAST_AUDIT = 'memory.audit';
 
 /** Throws a failure of the database. Without embeddings it is searched by words, and the log says why. */
 export async function openOwnMemory(places: MemoryPlaces): Promise<Memory | Failure> {
-  const { home, integrations, secrets, opened, log } = places;
+  const { home, journal, integrations, secrets, opened, log } = places;
   const { database_ref: ref } = integrations.memory;
   const database = ref === undefined ? undefined : await secrets.fetch(ref);
   if (isFailure(database)) return database;
@@ -41,6 +42,7 @@ export async function openOwnMemory(places: MemoryPlaces): Promise<Memory | Fail
   if (found !== undefined) opened.add(found, (one) => one.close());
   const memory = await openMemory({
     ...{ home, redactor: redactorWith(secrets) },
+    alsoForget: (texts) => journal.texts.forget(texts),
     ...(database !== undefined && { database }),
     ...(found !== undefined && { embedder: found }),
   });

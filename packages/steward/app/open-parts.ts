@@ -114,7 +114,7 @@ export async function openParts(
   const { folder, integrations } = live.current();
   const secrets = await secretsOf(integrations, places);
   const { home } = paths;
-  const memory = await openOwnMemory({ home, integrations, env, secrets, opened, log });
+  const memory = await openOwnMemory({ journal, home, integrations, env, secrets, opened, log });
   if (isFailure(memory)) return memory;
   // Outside of the home, which no agent may touch.
   const workspace = join(places.userHome, 'Steward');

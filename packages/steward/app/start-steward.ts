@@ -98,8 +98,8 @@ async function open(options: StewardOptions, opened: OpenParts): Promise<string 
   );
   if (isFailure(control)) return control;
   opened.add(control, (one) => one.close());
-  const heartbeat = () => live.current().guardrails.heartbeat;
-  const work = { journal, conversations, heartbeat, nowMs: Date.now, log };
+  const guardrails = () => live.current().guardrails;
+  const work = { journal, conversations, guardrails, nowMs: Date.now, log };
   opened.add(startBackgroundWork(work), (one) => one.stop());
   const audit = startMemoryAudit({ memory, journal, nowMs: Date.now, log });
   opened.add(audit, (one) => one.stop());

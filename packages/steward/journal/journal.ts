@@ -22,8 +22,10 @@ import {
   turnIn,
 } from './journal-rows.ts';
 import { migrateJournal } from './journal-schema.ts';
+import { KeptTexts } from './kept-texts.ts';
 import { countStep, daySpending, recordSpending } from './spending-rows.ts';
 import { SubAgentTable } from './sub-agent-table.ts';
+import { bounded } from './table-access.ts';
 import type {
   Conversation,
   ForwardedCall,
@@ -44,11 +46,8 @@ import type {
 
 const CACHE_KIB = 4 * 1024;
 const BUSY_MS = 2_000;
-/** Of one text; what is longer is cut and says so. */
-const TEXT_LENGTH_MAX = 200_000;
 const LIST_MAX = 500;
 const FORWARDED_MAX = 5_000;
-const CUT = '\n[cut here: it was longer]';
 const TASKS = `SELECT t.*, (SELECT count(*) FROM steps s WHERE s.task = t.id) AS steps FROM tasks t`;
 
 /** Throws when the disk does not take a write: then nothing may go on. */
@@ -58,6 +57,7 @@ export async function openJournal(file: string, nowMs: () => number): Promise<Jo
     makePrivateDatabase(file);
     const setUp = (db: Database) => {
       db.exec('PRAGMA journal_mode = WAL');
+      db.exec('PRAGMA secure_delete = ON');
       migrateJournal(db, file);
     };
     const db = openPrivateDatabase(sqlite, file, { timeout: BUSY_MS, cacheKib: CACHE_KIB, setUp });
@@ -71,6 +71,7 @@ export async function openJournal(file: string, nowMs: () => number): Promise<Jo
 export class Journal {
   readonly subAgents: SubAgentTable;
   readonly alerts: AlertTable;
+  readonly texts: KeptTexts;
   readonly #db: ReturnType<typeof statementsOf>;
   readonly #nowMs: () => number;
   readonly #listeners = new Set<() => void>();
@@ -90,6 +91,7 @@ export class Journal {
     };
     this.subAgents = new SubAgentTable(access);
     this.alerts = new AlertTable(access);
+    this.texts = new KeptTexts(access);
   }
 
   /** Counts the writes of this process. */
@@ -391,8 +393,4 @@ export class Journal {
       ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
     this.#write(() => this.#db.run(sql, key, value));
   }
-}
-
-function bounded(text: string): string {
-  return text.length <= TEXT_LENGTH_MAX ? text : `${text.slice(0, TEXT_LENGTH_MAX)}${CUT}`;
 }

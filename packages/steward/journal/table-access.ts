@@ -10,3 +10,11 @@ export interface TableAccess {
   readonly addMessage: (message: NewMessage) => void;
   readonly nowMs: () => number;
 }
+
+/** Of one text; what is longer is cut and says so. */
+const TEXT_LENGTH_MAX = 200_000;
+const CUT = '\n[cut here: it was longer]';
+
+export function bounded(text: string): string {
+  return text.length <= TEXT_LENGTH_MAX ? text : `${text.slice(0, TEXT_LENGTH_MAX)}${CUT}`;
+}

@@ -6,7 +6,7 @@ import type { PendingEmbeddings } from './embed-pending.ts';
 import type { ForgottenTexts } from './forgotten-texts.ts';
 import type { RowSeals } from './sealed-rows.ts';
 import type { MemoryStore } from './store/types.ts';
-import type { MemorySource, Provenance } from './types.ts';
+import type { ForgottenElsewhere, MemorySource, Provenance } from './types.ts';
 
 export interface MemoryParts {
   readonly store: MemoryStore;
@@ -18,6 +18,8 @@ export interface MemoryParts {
   readonly newId: () => string;
   /** How many entries of each provenance there may be. */
   readonly entriesMax: { readonly [provenance in Provenance]: number };
+  /** Takes what is forgotten out of what else Steward keeps. */
+  readonly alsoForget?: ((texts: readonly string[]) => ForgottenElsewhere) | undefined;
 }
 
 export const TEXT_UNITS_MAX = 4_000;

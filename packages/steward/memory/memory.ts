@@ -258,7 +258,14 @@ export class StewardMemory implements Memory {
       await store.removeCore(facts.map(({ key }) => key));
       await store.removeRequests(requests.map(({ id }) => id));
       await store.scrub();
-      return { entries: rows.length, coreFacts: facts.length, requests: requests.length };
+      const texts = 'ids' in target ? rows.map(({ text }) => text) : [target.containing];
+      const elsewhere = this.#parts.alsoForget?.(texts) ?? { changed: 0, left: 0 };
+      return {
+        entries: rows.length,
+        coreFacts: facts.length,
+        requests: requests.length,
+        elsewhere,
+      };
     });
   }
 

@@ -25,6 +25,7 @@ export interface MemoryOptions {
   readonly redactor?: Redactor;
   readonly nowMs?: () => number;
   readonly entriesMax?: MemoryParts['entriesMax'];
+  readonly alsoForget?: MemoryParts['alsoForget'];
 }
 
 const ENTRIES_MAX = {
@@ -49,7 +50,9 @@ export async function openMemory(options: MemoryOptions): Promise<Memory> {
     const embeddings = new PendingEmbeddings(store, embedder);
     await embeddings.start();
     const redactor = options.redactor ?? createRedactor({});
-    const parts = { store, seals, forgotten, embeddings, redactor, nowMs, entriesMax };
+    const { alsoForget } = options;
+    const kept = { store, seals, forgotten, embeddings, alsoForget };
+    const parts = { ...kept, redactor, nowMs, entriesMax };
     return new StewardMemory({ ...parts, newId: () => uuidv7() }, await countsIn(store));
   } catch (cause) {
     await store.close();

@@ -84,10 +84,18 @@ export interface AgentMemory {
 /** Either these entries, or all entries, core facts and requests that hold this text. */
 export type ForgetTarget = { readonly ids: readonly string[] } | { readonly containing: string };
 
+/** Texts of conversations and tasks. */
+export interface ForgottenElsewhere {
+  readonly changed: number;
+  /** Those of tasks that are under way. */
+  readonly left: number;
+}
+
 export interface ForgetReport {
   readonly entries: number;
   readonly coreFacts: number;
   readonly requests: number;
+  readonly elsewhere: ForgottenElsewhere;
 }
 
 export interface MemoryList {
