@@ -58,7 +58,8 @@ let verdicts: string[];
 let ends: boolean[];
 let nowMs: number;
 beforeEach(() => {
-  [said, noted, sent, stops, verdicts, ends, nowMs] = ['', '', [], 0, [], [], 1_000_000];
+  [said, noted, sent, stops, verdicts, ends] = ['', '', [], 0, [], []];
+  nowMs = Date.parse('2026-01-31T12:00:00Z');
 });
 
 function open(changes: Partial<ChatPorts> = {}): ChatView {
@@ -189,6 +190,13 @@ describe('a confirmation', () => {
     expect(noted).toContain('[send]');
   });
 
+  test('is decided beside a single message, where other lines mean nothing', () => {
+    const view = asking({ isSingle: true });
+    view.answer('y');
+    view.answer('And then?');
+    expect([verdicts, sent]).toEqual([['approved'], []]);
+  });
+
   test('of another run is not shown', () => {
     const view = open();
     view.onUpdates({ ...DONE, messages: [], is_idle: false });
@@ -198,7 +206,9 @@ describe('a confirmation', () => {
 
   test('where nobody may decide is announced with the command that does', () => {
     asking({ forbidden: 'there is no terminal.' }).line('y');
-    expect(noted).toContain('sub approvals approve ask-1');
+    expect(noted).toMatch(
+      /^email\.send waits 5 minutes for a person: in a terminal, run `sub approvals approve ask-1` or/m,
+    );
     expect(verdicts).toEqual([]);
   });
 

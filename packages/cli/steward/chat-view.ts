@@ -3,7 +3,7 @@ import type { StewardAnswers } from '@subluminal/contracts';
 import type { Ended, Entry } from '@subluminal/plane/approvals';
 import { entryJson } from '../approvals/render-approval.ts';
 import type { Colors } from '../terminal/io.ts';
-import { harmless, harmlessLine, jsonText, shortened } from '../terminal/text.ts';
+import { harmless, harmlessLine, jsonText, plural, shortened } from '../terminal/text.ts';
 
 type Updates = StewardAnswers['updates'];
 type Task = Updates['tasks'][number];
@@ -32,6 +32,7 @@ export interface ChatPorts {
 
 /** An answer that was typed for something else must not decide. */
 const SETTLE_MS = 700;
+const MINUTE_MS = 60_000;
 const ARGS_LENGTH_MAX = 100;
 const RESULT_LENGTH_MAX = 160;
 const OVER: ReadonlySet<Step['state']> = new Set(['done', 'refused', 'failed', 'unknown']);
@@ -76,10 +77,15 @@ export class ChatView {
 
   line(text: string): void {
     this.#isLeaving = false;
-    if (this.#asked !== undefined) return this.#answer(this.#asked, text.trim().toLowerCase());
+    if (this.#asked !== undefined) return this.answer(text);
     if (text.trim() === '') return this.#isIdle ? this.prompt() : undefined;
     if (text.trim() === '/quit') return this.#ports.end(true);
     void this.#send(text);
+  }
+
+  /** What is typed beside a single message: it decides, or means nothing. */
+  answer(text: string): void {
+    if (this.#asked !== undefined) this.#decide(this.#asked, text.trim().toLowerCase());
   }
 
   async #send(text: string): Promise<void> {
@@ -155,15 +161,17 @@ export class ChatView {
     if (entry === undefined) return;
     if (forbidden !== undefined) {
       this.#waiting.delete(entry.request.id);
-      const { id, call } = entry.request;
-      const how = `decide it with \`sub approvals approve ${id}\` or \`sub approvals reject ${id}\``;
-      return note(harmlessLine(`${call.server}.${call.tool} waits for a person: ${how}.`));
+      const { id, call, expires_at } = entry.request;
+      const left = Math.max(1, Math.round((Date.parse(expires_at) - nowMs()) / MINUTE_MS));
+      const how = `in a terminal, run \`sub approvals approve ${id}\` or \`sub approvals reject ${id}\``;
+      const waits = `waits ${plural(left, 'minute')} for a person`;
+      return note(harmlessLine(`${call.server}.${call.tool} ${waits}: ${how}.`));
     }
     this.#asked = { entry, atMs: nowMs() };
     note(`\n${render(entry)}${this.#keys()}`);
   }
 
-  #answer({ entry, atMs }: { readonly entry: Entry; readonly atMs: number }, text: string): void {
+  #decide({ entry, atMs }: { readonly entry: Entry; readonly atMs: number }, text: string): void {
     const { note, nowMs, decide } = this.#ports;
     if (nowMs() - atMs < SETTLE_MS) return note(this.#keys());
     if (text === 'd' || text === 'details') {

@@ -74,8 +74,11 @@ export async function chat({ socket, message }: ChatOptions, io: Io): Promise<bo
     if (conversationId !== undefined) void follow(conversationId);
     if (message === undefined) {
       view.prompt();
-      void readLines(io, view, stop);
-    } else view.line(message);
+      void readLines(io, stop, (line) => view.line(line)).then(() => stop.abort());
+    } else {
+      view.line(message);
+      if (io.stdinIsTerminal) void readLines(io, stop, (line) => view.answer(line));
+    }
     await ended(stop.signal);
   } finally {
     following.stop();
@@ -153,7 +156,11 @@ async function followUpdates(
   return undefined;
 }
 
-async function readLines(io: Io, view: ChatView, stop: AbortController): Promise<void> {
+async function readLines(
+  io: Io,
+  stop: AbortController,
+  take: (line: string) => void,
+): Promise<void> {
   const decoder = new TextDecoder();
   let text = '';
   // A terminal that is still read keeps the process.
@@ -163,10 +170,9 @@ async function readLines(io: Io, view: ChatView, stop: AbortController): Promise
       text += decoder.decode(chunk, { stream: true });
       const lines = text.split('\n');
       text = (lines.pop() ?? '').slice(0, LINE_LENGTH_MAX);
-      for (const line of lines) view.line(line);
+      for (const line of lines) take(line);
     }
   } catch {
     // It was left, or its terminal is gone.
   }
-  stop.abort();
 }

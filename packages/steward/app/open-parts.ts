@@ -184,9 +184,10 @@ async function openConfig(
     rejected: (problems) => log(`The configuration is broken: ${problems[0]?.message ?? ''}`),
   });
   if (live.kind === 'live') return live;
-  const [first] = live.problems;
-  const detail = first === undefined ? folder : `${first.file ?? folder}: ${first.message}`;
-  return tableFailure('SUB_STEWARD_START', `${detail} (\`sub steward init\` writes a first one)`);
+  const first = live.problems.find(({ level }) => level === 'error');
+  if (first === undefined) return tableFailure('SUB_STEWARD_START', `${folder}.`);
+  const { file, message, fix } = first;
+  return { ...tableFailure('SUB_STEWARD_START', `${join(folder, file)}: ${message}.`), fix };
 }
 
 /** Its servers are limited by the manifests of its own folder. */
