@@ -1,10 +1,11 @@
 // `sub steward` in a fresh home, with a scripted local model and no account.
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { isFailure } from '@subluminal/contracts';
 import { openDesk } from '@subluminal/plane/approvals';
 import { askSteward, controlSocket } from '@subluminal/steward/control';
@@ -45,6 +46,18 @@ afterEach(async () => {
   await model.close();
   rmSync(top, { recursive: true, force: true });
 });
+
+async function installTool(config: string): Promise<void> {
+  const folder = join(config, 'tools', 'roman');
+  mkdirSync(folder, { recursive: true });
+  const about = { name: 'roman', description: 'Writes Roman digits.', input: { type: 'object' } };
+  writeFileSync(join(folder, 'tool.capabilities.json'), JSON.stringify(about));
+  writeFileSync(join(folder, 'tool.js'), "export default () => 'III';");
+  const git = promisify(execFile);
+  await git('git', ['-C', config, 'add', 'tools']);
+  const who = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
+  await git('git', ['-C', config, ...who, 'commit', '-qm', 'Add a tool']);
+}
 
 function start(...args: readonly string[]) {
   return spawn(process.execPath, [SUB, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -97,9 +110,10 @@ async function lastTask() {
 test(
   'reads, is refused, is approved and is killed on the way, and does nothing twice',
   async () => {
-    verifies('ST-6.1', 'ST-8.12');
+    verifies('ST-6.1', 'ST-8.12', 'ST-9.3');
     const made = await sub('steward', 'init', '--model-url', model.url, '--model', 'm');
     expect(made).toMatchObject({ code: 0, err: '' });
+    await installTool(join(top, 'sub', 'steward', 'config'));
     expect((await sub('steward', 'start')).code).toBe(0);
     const chat = start('steward', 'chat', 'Write hi into a.txt.');
     const waiting = await asked('propose_write');
@@ -109,11 +123,26 @@ test(
     await once(chat, 'exit');
     expect((await sub('steward', 'start')).code).toBe(0);
     const again = await asked('propose_write', waiting.id);
+    // A run that is open loses a revoked tool at once.
+    const roman = { kind: 'tool', name: 'roman' } as const;
+    const active = JSON.parse((await sub('steward', 'review', '--active', '--json')).out) as object;
+    expect(active).toMatchObject({ parts: [roman] });
+    const revoked = { ...roman, person: 'ada', channel: 'terminal' } as const;
+    const socket = controlSocket(join(top, 'sub', 'run'));
+    expect(await askSteward(socket, 'expansion/revoke', { input: revoked })).toMatchObject({
+      state: 'committed',
+    });
     again.approve();
     expect(await lastTask()).toMatchObject({
       state: 'done',
       steps: [{ state: 'done' }, { state: 'refused' }, { state: 'done' }],
     });
+
+    const offered = model.requests
+      .map(({ conversation }) => conversation?.tools ?? [])
+      .filter((tools) => tools.length > 0)
+      .map((tools) => tools.some((name) => name.includes('roman')));
+    expect([offered[0], offered.at(-1)]).toEqual([true, false]);
 
     const { calls: rows } = JSON.parse((await sub('query', '--json')).out) as {
       calls: { server_name: string; tool_name: string; decision: string; rule_id: string }[];
