@@ -121,7 +121,7 @@ function replacedIn(value: unknown, replace: (text: string) => string): JsonValu
 function replacer(forgotten: string): (text: string) => string {
   const plain = (text: string) => text.normalize('NFKC').toLowerCase();
   const wanted = plain(forgotten.trim());
-  const literal = forgotten.trim().replaceAll(/[$()*+.?[\\\]^{|}/-]/g, String.raw`\$&`);
+  const literal = forgotten.trim().replaceAll(/[$()*+.?[\\\]^{|}/]/g, String.raw`\$&`);
   const pattern = new RegExp(literal, 'giu');
   return (text) => {
     if (wanted === '' || !plain(text).includes(wanted)) return text;

@@ -68,6 +68,13 @@ test('what is forgotten is in no text of an ended task, nor anywhere in the file
   expect(bytesOnDisk().toLowerCase()).not.toContain(SECRET.toLowerCase());
 });
 
+test('what is forgotten may hold any character, and means itself', () => {
+  const all = 'a-b/c\\d^e$f.g*h+i?j(k)l[m]n{o}p|q<r>s"t';
+  journal.addMessage({ conversationId: 'c1', role: 'user', text: `It is ${all}.` });
+  expect(journal.texts.forget([all])).toEqual({ changed: 1, left: 0 });
+  expect(journal.lastMessages('c1', 1)).toMatchObject([{ text: 'It is [forgotten].' }]);
+});
+
 test('a text that holds it in other letters goes as a whole', () => {
   const text = 'Ｓｅｓａｍｅ 4711 opens it.';
   journal.addMessage({ conversationId: 'c1', role: 'user', text });
