@@ -1,5 +1,6 @@
 // After `sub import --hooks`, the servers of an agent and its own tools share one hub without `sub run`.
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hostSocketsOf } from '@subluminal/plane/hooks/find-host';
 import { processInfo } from '@subluminal/plane/os';
@@ -8,6 +9,8 @@ import { type AgentStart, type HookEnd, hookHome, startAgent } from './hooked-ag
 import { ensureBuilt, runSub } from './sub.ts';
 
 const LIMIT = 6;
+/** What the path of a Unix socket may have on every system. */
+const SOCKET_PATH_LENGTH_MAX = 103;
 const POLICY = `policy_id: p
 version: "1.0.0"
 mode: control
@@ -86,7 +89,9 @@ test('a budget and what is not trusted hold for servers and own tools alike, in 
 });
 
 test('two agents at once have two hubs, also where the home is too long a path for sockets', async () => {
-  const at = await importedHome('a-home'.repeat(8));
+  // As long as the socket of the ledger, whose name is short, allows: there is no room for a longer name.
+  const used = join(tmpdir(), 'sub-host-123456/.subluminal/run/ledger.sock').length + 1;
+  const at = await importedHome('h'.repeat(SOCKET_PATH_LENGTH_MAX - used));
   const [one, other] = [startAgent({ at }), startAgent({ at })];
   for (let count = 0; count < LIMIT; count++)
     expect(await one.serve('page')).toMatchObject({ code: 0 });

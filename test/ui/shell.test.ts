@@ -20,7 +20,7 @@ describe('the page', () => {
     const link = await home.loginLink();
     await page.goto(link);
     await page.getByRole('navigation', { name: 'Views' }).waitFor();
-    expect(page.url()).toBe(`${home.url}/live`);
+    await page.waitForURL(`${home.url}/live`);
     await page.reload();
     await page.getByRole('navigation', { name: 'Views' }).waitFor();
     // A link of another site may say anything.
