@@ -293,6 +293,11 @@ describe('what goes to a channel', () => {
     expect(shown).toContain('4111 1111 1111 1111');
     expect(shown).toContain('kristen@gmail.com');
   });
+  test('a further copy of a secret goes too, where nothing around it gives it away', () => {
+    const said = 'API_TOKEN=Vk7pQ2mZx9Lw4Rt8Yb1N\nThen say Vk7pQ2mZx9Lw4Rt8Yb1N aloud.';
+    const shown = replyFor(said, { isPrivate: true, redactor });
+    expect(shown).toBe('API_TOKEN=[redacted:assignment]\nThen say [redacted:assignment] aloud.');
+  });
   test('a channel that others read gets no personal data either', () => {
     const shown = replyFor(text, { isPrivate: false, redactor });
     expect(shown).not.toMatch(/AKIAIOSF|hunter2|4111|kristen@/);

@@ -101,6 +101,14 @@ export function applyActions(
   return { action, value: treated, tags: tagsOf(found, action) };
 }
 
+/** The text without its findings, and without further copies of the secrets among them; hints stay. */
+export function redactFindings(text: string, findings: readonly ContentFinding[]): string {
+  const sure = findings.filter(({ confidence }) => confidence !== 'hint');
+  const marks = sure.map((finding) => ({ start: finding.start, end: finding.end, finding }));
+  const secrets = sure.filter(({ class: name }) => name === 'secret');
+  return replacedIn(text, [...marks, ...copyFinder(text, secrets)(text)], plainMark);
+}
+
 function addFound(found: Map<string, Action>, tag: string, action: Action): void {
   found.set(tag, stronger(found.get(tag) ?? action, action));
 }

@@ -1,5 +1,5 @@
 export type { Action, Actions, Direction, MarkFinding, Treated, Treatment } from './actions.ts';
-export { actionFor, applyActions } from './actions.ts';
+export { actionFor, applyActions, redactFindings } from './actions.ts';
 export type { DefinitionOptions } from './definition.ts';
 export { scanInstructions, scanListed, scanToolDefinition } from './definition.ts';
 export type { ExternalOptions, ExternalSource, TaggedResult } from './external.ts';

@@ -1,6 +1,6 @@
 // Looks at a text before it is remembered: secrets are taken out, personal data is named, and what reads as an order
 // is held back.
-import { type ContentFinding, scanText } from '@subluminal/core/detect';
+import { redactFindings, scanText } from '@subluminal/core/detect';
 import type { Redactor } from '@subluminal/core/scan';
 import { instructionSigns } from './instruction-signs.ts';
 
@@ -19,10 +19,8 @@ const fingerprint = () => '';
 export function admitText(text: string, redactor: Redactor): AdmittedText {
   const { findings } = scanText(text, { fingerprint, classes: ['secret', 'personal'] });
   const tags = findings.filter(({ class: found }) => found === 'personal').map(({ rule }) => rule);
-  const secrets = findings.filter(
-    ({ class: found, confidence }) => found === 'secret' && confidence !== 'hint',
-  );
-  const clean = redactor.plain(withoutRanges(text, secrets));
+  const secrets = findings.filter(({ class: found }) => found === 'secret');
+  const clean = redactor.plain(redactFindings(text, secrets));
   return { text: clean, tags: [...new Set(tags)].slice(0, REASONS_MAX), orders: ordersIn(text) };
 }
 
@@ -34,15 +32,4 @@ export function ordersIn(text: string): readonly string[] {
     .filter(({ confidence }) => confidence !== 'hint')
     .map(({ class: found, rule }) => `${found}:${rule}`);
   return [...new Set([...rules, ...instructionSigns(text)])].slice(0, REASONS_MAX);
-}
-
-function withoutRanges(text: string, findings: readonly ContentFinding[]): string {
-  let out = '';
-  let done = 0;
-  for (const { start, end, rule } of findings.toSorted((one, two) => one.start - two.start)) {
-    if (start < done) continue;
-    out += `${text.slice(done, start)}[redacted:${rule}]`;
-    done = end;
-  }
-  return out + text.slice(done);
 }
