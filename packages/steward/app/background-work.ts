@@ -2,8 +2,7 @@
 // first two are conversations of their own on the channel `schedule`, by the models and the money of background work.
 import type { GuardrailsFile } from '@subluminal/contracts';
 import { readDuration } from '@subluminal/core/quantities';
-import { Cron } from 'croner';
-import type { Journal, JournalSchedule } from '../journal/index.ts';
+import { isMoment, type Journal, type JournalSchedule, patternTimes } from '../journal/index.ts';
 import type { Conversations } from '../loop/index.ts';
 
 interface BackgroundParts {
@@ -68,19 +67,14 @@ function runIfDue(parts: BackgroundParts, schedule: JournalSchedule): void {
   const dueMs = nextAfter(schedule);
   if (dueMs === undefined || dueMs > nowMs()) return;
   journal.setScheduleRun(schedule.id, nowMs());
-  if (isOnce(schedule)) journal.removeSchedule(schedule.id);
+  if (isMoment(schedule.when)) journal.removeSchedule(schedule.id);
   const { id, request, askedBy, conversationId } = schedule;
   const asker = { channel: 'schedule', person: id, address: conversationId ?? '' };
   conversations.receive({ ...asker, text: request, purpose: 'background', askedBy });
 }
 
-function isOnce({ when }: JournalSchedule): boolean {
-  return !Number.isNaN(Date.parse(when)) && /^\d{4}-/.test(when);
-}
-
 /** When it is due after it ran last; undefined when never again. */
-function nextAfter(schedule: JournalSchedule): number | undefined {
-  const { when, lastAtMs } = schedule;
-  if (isOnce(schedule)) return Date.parse(when);
-  return new Cron(when, { timezone: 'UTC' }).nextRun(new Date(lastAtMs))?.getTime();
+function nextAfter({ when, lastAtMs }: JournalSchedule): number | undefined {
+  if (isMoment(when)) return Date.parse(when);
+  return patternTimes(when, new Date(lastAtMs), 1)?.[0]?.getTime();
 }

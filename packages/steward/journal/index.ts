@@ -1,3 +1,4 @@
+export { isMoment, patternTimes } from './due-times.ts';
 export type { Journal } from './journal.ts';
 export { openJournal } from './journal.ts';
 export type {

@@ -3,8 +3,7 @@ import { closed, defaulted, required, string } from '@subluminal/contracts/shape
 import { quote, visible } from '@subluminal/core/visible';
 import { type OwnAnswer, type OwnServer, ownTool } from '@subluminal/plane/agent-run';
 import { sha256 } from '@subluminal/plane/crypto';
-import { Cron } from 'croner';
-import type { Journal, JournalSchedule } from '../../journal/index.ts';
+import { isMoment, type Journal, type JournalSchedule, patternTimes } from '../../journal/index.ts';
 
 /** What the journal does with schedules. */
 export type ReminderStore = Pick<Journal, 'addSchedule' | 'schedules' | 'removeSchedule'>;
@@ -18,8 +17,6 @@ export interface RemindersServerOptions {
 const REMINDERS_MAX = 100;
 const REQUEST_LENGTH_MAX = 2_000;
 const SHOWN_LENGTH_MAX = 200;
-const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d)$/;
-const PATTERN = /^\S+(?: +\S+){4}$/;
 /** What comes more often than this is no reminder. */
 const INTERVAL_MS_MIN = 3_600_000;
 const LOOKED_AT = 24;
@@ -27,7 +24,7 @@ const LOOKED_AT = 24;
 const CREATE = closed({
   when: required(
     string({ lengthMax: 100 }),
-    'A moment with its zone, such as 2026-11-30T09:00:00+01:00, or a pattern of cron, such as 0 9 * * 1.',
+    'A moment with its zone, such as 2026-11-30T09:00:00+01:00, or a pattern of cron in UTC, such as 0 9 * * 1.',
   ),
   request: required(string({ lengthMax: REQUEST_LENGTH_MAX }), 'What is to be done or said then.'),
 });
@@ -88,25 +85,22 @@ function create(
 
 /** When it is due next; a text says why it never is. */
 function nextMoment(when: string, now: Date): Date | string {
-  if (MOMENT.test(when)) {
+  if (isMoment(when)) {
     const moment = new Date(when);
     if (Number.isNaN(moment.getTime())) return `${quote(when)} is no moment.`;
     return moment > now ? moment : `${quote(when)} is over; it is ${now.toISOString()} now.`;
   }
-  const neither = `${quote(when)} is neither a moment with its zone nor a pattern of cron.`;
-  if (!PATTERN.test(when)) return neither;
-  try {
-    const runs = new Cron(when, { paused: true, mode: '5-part' }).nextRuns(LOOKED_AT, now);
-    const [first] = runs;
-    if (first === undefined) return `${quote(when)} never comes.`;
-    const isOften = runs.some((run, index) => {
-      const before = runs[index - 1];
-      return before !== undefined && run.getTime() - before.getTime() < INTERVAL_MS_MIN;
-    });
-    return isOften ? `${quote(when)} comes more often than once an hour.` : first;
-  } catch {
-    return neither;
+  const times = patternTimes(when, now, LOOKED_AT);
+  if (times === undefined) {
+    return `${quote(when)} is neither a moment with its zone nor a pattern of cron.`;
   }
+  const [first] = times;
+  if (first === undefined) return `${quote(when)} never comes.`;
+  const isOften = times.some((time, index) => {
+    const before = times[index - 1];
+    return before !== undefined && time.getTime() - before.getTime() < INTERVAL_MS_MIN;
+  });
+  return isOften ? `${quote(when)} comes more often than once an hour.` : first;
 }
 
 function list(options: RemindersServerOptions, search: string): OwnAnswer {

@@ -45,6 +45,11 @@ test('a reminder is kept as the words of the agent, listed and cancelled', async
   expect(journal.schedules()).toEqual([]);
 });
 
+test('a pattern is read in UTC, wherever the machine stands', async () => {
+  const { text } = await call('create', { when: '0 9 * * 1', request: 'Water the plants' });
+  expect(text).toContain('due at 2026-11-23T09:00:00.000Z');
+});
+
 test('a step that is repeated sets no second reminder', async () => {
   const args = { when: '0 9 * * 1', request: 'Water the plants' };
   const first = await call('create', args, { key: 'step-1' });
