@@ -187,6 +187,7 @@ describe.each(CHANNELS)('$name', ({ start, hasButtons, hasGroups, forged }) => {
       title: 'Change notes.md?',
       lines: ['-old line', '+new line'],
       isWhole: true,
+      showCommand: 'sub steward review show change-1',
       expiresAtMs: Date.now() + 300_000,
     };
     const asked = await bench.desk.ask(bench.person, confirmation, (answer) => {
@@ -322,6 +323,25 @@ test.each(CHANNELS.filter(({ name }) => ['telegram', 'signal', 'discord'].includ
     expect(bench.received).toHaveLength(2);
   },
 );
+
+test('a proposed change that does not fit is decided on the machine, by its own command', async () => {
+  const bench = await channelBench(await startTelegram());
+  const confirmation = {
+    ...{ id: 'change-1', sha256: 'c'.repeat(64), title: 'Change notes.md?', isWhole: true },
+    lines: ['x'.repeat(60_000)],
+    showCommand: 'sub steward review show change-1',
+    expiresAtMs: Date.now() + 300_000,
+  };
+  await bench.desk.ask(bench.person, confirmation, () => 'Changed.');
+  const asked = await bench.standIn.service.until(({ text }) => text.includes('Not all of it'));
+  expect(asked.text).toContain(confirmation.showCommand);
+  const code = /reject ([A-Z0-9]{6})/.exec(asked.text)?.[1] ?? '';
+  await bench.owner(`approve ${code}`);
+  const told = await bench.standIn.service.until(({ text }) =>
+    text.startsWith('Not all of it was'),
+  );
+  expect(told.text).toContain(confirmation.showCommand);
+});
 
 test('a message that cannot be written down is reported, and taken when the service sends it again', async () => {
   const bench = await channelBench(await startTelegram());

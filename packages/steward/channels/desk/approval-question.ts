@@ -3,7 +3,7 @@
 
 import { isObject, type JsonValue } from '@subluminal/contracts';
 import { visible } from '@subluminal/core/visible';
-import type { Decided, Ended, Entry } from '@subluminal/plane/approvals';
+import { type Decided, type Ended, type Entry, shortId } from '@subluminal/plane/approvals';
 import { harmlessLines } from '../shared/split-text.ts';
 import type { Confirmation } from '../shared/types.ts';
 
@@ -42,6 +42,7 @@ export function approvalQuestion({ request, sha256 }: Entry): Confirmation {
     lines,
     details,
     isWhole: call.args_complete,
+    showCommand: `sub approvals show ${shortId(request.id)}`,
     expiresAtMs: Math.min(Date.parse(request.expires_at), answerEndMs),
   };
 }

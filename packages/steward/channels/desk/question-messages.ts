@@ -1,5 +1,4 @@
 // A question as messages: the whole of it, in parts where it is long, and the buttons under the last.
-import { shortId } from '@subluminal/plane/approvals';
 import { splitText } from '../shared/split-text.ts';
 import type { Channel, OutboundMessage, PressVerdict } from '../shared/types.ts';
 import type { OpenQuestion } from './questions.ts';
@@ -13,15 +12,14 @@ export function questionMessages(
 ): { readonly messages: readonly OutboundMessage[]; readonly isWhole: boolean } {
   const { textLengthMax, buttonTextLengthMax = textLengthMax } = channel.limits;
   const escape = (text: string) => channel.escape(text);
-  const { title, lines, details, expiresAtMs, id } = confirmation;
-  const show = confirmation.showCommand ?? `sub approvals show ${shortId(id)}`;
+  const { title, lines, details, expiresAtMs, showCommand } = confirmation;
   const body = [title, ...lines].join('\n');
   const split = splitText(body, { lengthMax: textLengthMax, partsMax: PARTS_MAX, escape });
   const isWhole = confirmation.isWhole && split.leftOut === 0;
   const until = `${new Date(expiresAtMs).toISOString().slice(11, 16)} UTC`;
   const how = isWhole
     ? `Answer until ${until}, here or in words: approve ${code} or reject ${code}`
-    : `Not all of it fits here. Decide it on the machine: ${show}. Or: reject ${code}`;
+    : `Not all of it fits here. Decide it on the machine: ${showCommand}. Or: reject ${code}`;
   const verdicts: PressVerdict[] = isWhole ? ['approve', 'reject'] : ['reject'];
   if (details !== undefined && details.length > 0) verdicts.push('details');
   const buttons = { code, verdicts };

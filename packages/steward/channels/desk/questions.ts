@@ -1,5 +1,4 @@
 // Questions that wait for a person on a channel, and what a press or a typed answer does to them.
-import { shortId } from '@subluminal/plane/approvals';
 import type { ButtonPress, ChatPerson, Confirmation } from '../shared/types.ts';
 import { randomCode } from './pairing-codes.ts';
 
@@ -69,8 +68,8 @@ export class Questions {
     if (confirmation.expiresAtMs <= known.nowMs) return answered(LATE);
     if (press.verdict === 'details') return { kind: 'details', question } as const;
     if (press.verdict === 'approve' && !confirmation.isWhole) {
-      const show = `sub approvals show ${shortId(confirmation.id)}`;
-      return answered(`Not all of it was shown here, so decide it on the machine: ${show}`);
+      const { showCommand } = confirmation;
+      return answered(`Not all of it was shown here, so decide it on the machine: ${showCommand}`);
     }
     const state = press.verdict === 'approve' ? 'approved' : 'rejected';
     const name = press.senderName === '' ? '' : ` (${press.senderName.slice(0, 80)})`;

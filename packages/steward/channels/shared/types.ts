@@ -69,8 +69,8 @@ export interface Confirmation {
   readonly details?: readonly string[];
   /** All of it is in `lines`; nothing is approved that was not shown. */
   readonly isWhole: boolean;
-  /** Where all of it is shown, on the machine; `sub approvals show` unless given. */
-  readonly showCommand?: string;
+  /** Shows all of it, on the machine. */
+  readonly showCommand: string;
   readonly expiresAtMs: number;
 }
 
