@@ -343,6 +343,13 @@ test('a proposed change that does not fit is decided on the machine, by its own 
   expect(told.text).toContain(confirmation.showCommand);
 });
 
+test('a channel whose token is refused is reported', async () => {
+  const bench = await channelBench({ ...(await startTelegram()), secrets: { token: '1:wrong' } });
+  const report = await bench.untilReport('trouble');
+  expect(report.channel).toBe('telegram');
+  expect(report.message).toContain('refuses the token');
+});
+
 test('a message that cannot be written down is reported, and taken when the service sends it again', async () => {
   const bench = await channelBench(await startTelegram());
   bench.refuseNext = 2;

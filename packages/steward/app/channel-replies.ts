@@ -1,6 +1,11 @@
 // Channels beside the terminal and the page: messages come in, replies go out.
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Failure, type IntegrationsFile, isFailure } from '@subluminal/contracts';
+import {
+  type Failure,
+  type IntegrationsFile,
+  isFailure,
+  tableFailure,
+} from '@subluminal/contracts';
 import type { Desk } from '@subluminal/plane/approvals';
 import { openUpstream, proxyOf, tunnelAgent } from '@subluminal/plane/upstream';
 import {
@@ -49,43 +54,38 @@ export async function startChannels(options: ChannelOptions): Promise<RunningCha
   const parts = { secret, upstream, agent, nowMs, wait, ...publicUrl };
   const opened = await openChannels(integrations.channels, parts);
   const trouble = new Map<string, string>();
-  for (const { message } of opened.failures) log(message);
+  const fails = (channel: string, message: string) => {
+    log(`${channel}: ${message}`);
+    trouble.set(channel, message);
+  };
+  for (const { name, failure } of opened.failed) fails(name, failure.message);
   const desk = new ChannelDesk({
     channels: opened.channels,
     store,
     approvals,
     personOf: (runId) => personOf(journal, runId),
     receive: async ({ channel, sender, conversation, text }) => {
+      // It can be heard again.
+      trouble.delete(channel);
       const asker = { channel, person: sender, address: conversation };
       const taken = conversations.receive({ ...asker, text });
       if (taken.kind === 'refused') await desk.reply({ channel, conversation }, taken.why);
     },
     redact: options.redact,
-    report: ({ kind, channel, message }) => {
-      log(`${channel}: ${message}`);
-      if (kind === 'trouble') trouble.set(channel, message);
-    },
+    report: ({ kind, channel, message }) =>
+      kind === 'trouble' ? fails(channel, message) : log(`${channel}: ${message}`),
     wait,
   });
-  for (const { message } of await desk.start()) log(message);
-  if (opened.needsListener && webhooks === undefined) {
-    log('A channel needs `webhooks` in integrations.yaml; it hears nothing without.');
-  }
-  const listener =
-    opened.needsListener && webhooks !== undefined
-      ? await openWebhookListener({
-          ...webhooks,
-          handle: (name, asked) => desk.handle(name, asked),
-        })
-      : undefined;
-  if (isFailure(listener)) log(listener.message);
+  await desk.start();
+  const listener = opened.called.length === 0 ? undefined : await listen(webhooks, desk);
+  if (isFailure(listener)) for (const name of opened.called) fails(name, listener.message);
+  const names = [
+    ...opened.channels.map(({ channel }) => channel.name),
+    ...opened.failed.map(({ name }) => name),
+  ];
   return {
     kind: 'channels',
-    state: () =>
-      opened.channels.map(({ channel: { name } }) => ({
-        name,
-        trouble: trouble.get(name) ?? null,
-      })),
+    state: () => names.map((name) => ({ name, trouble: trouble.get(name) ?? null })),
     desk,
     pairing: {
       paired: () => store.paired(),
@@ -100,6 +100,17 @@ export async function startChannels(options: ChannelOptions): Promise<RunningCha
       await upstream.close();
     },
   };
+}
+
+function listen(webhooks: IntegrationsFile['webhooks'], desk: ChannelDesk) {
+  if (webhooks === undefined) {
+    const detail = 'It hears nothing without `webhooks` in integrations.yaml.';
+    return tableFailure('SUB_STEWARD_CHANNEL', detail);
+  }
+  return openWebhookListener({
+    ...webhooks,
+    handle: (name, asked) => desk.handle(name, asked),
+  });
 }
 
 export function personOf(journal: Journal, runId: string) {

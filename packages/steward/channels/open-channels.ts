@@ -2,7 +2,7 @@
 import { type Failure, isFailure } from '@subluminal/contracts';
 import { discord } from './discord/index.ts';
 import type { ChannelKind, ChannelParts, ChannelSettings } from './shared/channel-kind.ts';
-import type { DeskChannel } from './shared/types.ts';
+import type { ChannelName, DeskChannel } from './shared/types.ts';
 import { signal } from './signal/index.ts';
 import { slack } from './slack/index.ts';
 import { telegram } from './telegram/index.ts';
@@ -18,10 +18,10 @@ interface OpenOptions extends Omit<ChannelParts, 'secrets'> {
 
 export interface OpenedChannels {
   readonly channels: readonly DeskChannel[];
-  /** A service calls one of them: a listener is needed. */
-  readonly needsListener: boolean;
-  /** Why others stay off. */
-  readonly failures: readonly Failure[];
+  /** Those whose service calls us: a listener is needed. */
+  readonly called: readonly ChannelName[];
+  /** Others that are turned on and cannot be opened, and why. */
+  readonly failed: readonly { readonly name: ChannelName; readonly failure: Failure }[];
 }
 
 export async function openChannels(
@@ -29,21 +29,21 @@ export async function openChannels(
   { secret, ...parts }: OpenOptions,
 ): Promise<OpenedChannels> {
   const channels: DeskChannel[] = [];
-  const failures: Failure[] = [];
-  let needsListener = false;
+  const called: ChannelName[] = [];
+  const failed: OpenedChannels['failed'][number][] = [];
   for (const kind of CHANNEL_KINDS) {
     const configured = kind.configure(settings);
     if (configured === undefined) continue;
     const secrets = await valuesOf(configured.secretRefs, secret);
     if (isFailure(secrets)) {
-      failures.push({ ...secrets, message: `${kind.name}: ${secrets.message}` });
+      failed.push({ name: kind.name, failure: secrets });
       continue;
     }
     const { access, isCalled, open } = configured;
     channels.push({ channel: open({ ...parts, secrets }), access });
-    needsListener ||= isCalled;
+    if (isCalled) called.push(kind.name);
   }
-  return { channels, needsListener, failures };
+  return { channels, called, failed };
 }
 
 async function valuesOf(

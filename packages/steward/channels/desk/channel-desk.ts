@@ -74,22 +74,24 @@ export class ChannelDesk {
     this.#outbox = new Outbox({ nowMs: () => approvals.ports.nowMs(), wait: options.wait });
   }
 
-  /** Why channels could not be started; the others run. */
-  async start(): Promise<readonly Failure[]> {
+  /** A channel that cannot be started is reported; the others run. */
+  async start(): Promise<void> {
     this.#rememberOpen();
-    const starting = [...this.#channels.values()].map((channel) =>
-      channel.start({
-        message: (message) => this.#message(message),
-        press: (press) => this.#buttonPress(press),
-        trouble: (message) => this.#report('trouble', channel, message),
-      }),
-    );
-    const failures = (await Promise.all(starting)).filter((one) => one !== undefined);
+    await Promise.all([...this.#channels.values()].map((channel) => this.#start(channel)));
     this.#follower = new RequestFollower(this.#options.approvals, MARK, {
       tell: (entry) => this.#askApproval(entry),
       ended: (ended, value) => this.#tellEnd(ended, value),
     });
-    return failures;
+  }
+
+  async #start(channel: Channel): Promise<void> {
+    const trouble = (message: string) => this.#report('trouble', channel, message);
+    const failed = await channel.start({
+      message: (message) => this.#message(message),
+      press: (press) => this.#buttonPress(press),
+      trouble,
+    });
+    if (failed !== undefined) trouble(failed.message);
   }
 
   async stop(): Promise<void> {
