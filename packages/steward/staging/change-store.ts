@@ -1,5 +1,5 @@
 // Change sets on the disk: a folder each, with what the files are now and what they would become. Those that were
-// committed move to the snapshots, which a rollback reads.
+// decided move to the snapshots, which a rollback reads.
 import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Failure, failure } from '@subluminal/contracts';
@@ -76,7 +76,7 @@ export class ChangeStore {
     return failure('SUB_CHANGE_CONFLICT', message, 'Reject it, and have it proposed again.');
   }
 
-  /** Moves a committed set to the snapshots, and the oldest ones out when there are too many. */
+  /** Moves a decided set to the snapshots, and the oldest ones out when there are too many. */
   shelve(set: ChangeSet): void {
     this.save(set);
     const snapshots = join(this.#home, 'snapshots');
@@ -129,6 +129,6 @@ export class ChangeStore {
   }
 }
 
-export function decidedAt({ decided_at_ms, proposed_at_ms }: ChangeSet): number {
+function decidedAt({ decided_at_ms, proposed_at_ms }: ChangeSet): number {
   return decided_at_ms ?? proposed_at_ms;
 }

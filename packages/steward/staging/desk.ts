@@ -4,7 +4,7 @@ import { quote, visible } from '@subluminal/core/visible';
 import { sha256Bytes } from '@subluminal/plane/crypto';
 import { diffFile, type FileDiff, fileContents } from './change-diff.ts';
 import { type ChangeSet, changeKind, changeSetHash, type StagedFile } from './change-set.ts';
-import { type ChangeStore, decidedAt, FILE_BYTES_MAX } from './change-store.ts';
+import { type ChangeStore, FILE_BYTES_MAX } from './change-store.ts';
 import type { FileRoots } from './file-roots.ts';
 import { commitWrites, removeEmpty, rollbackWrites, writeFiles } from './write-files.ts';
 
@@ -82,7 +82,7 @@ export class ChangeDesk {
       const set = this.#open(id);
       if (isFailure(set)) return Promise.resolve(set);
       const rejected = decided(set, 'rejected', who);
-      this.#store.save(rejected);
+      this.#store.shelve(rejected);
       this.#tell(rejected, 'rejected', who);
       return Promise.resolve(rejected);
     });
@@ -126,17 +126,6 @@ export class ChangeDesk {
       this.#store.save(back);
       this.#tell(back, 'rolled_back', who);
       return back;
-    });
-  }
-
-  /** Removes decided changes that are older, and with them what a rollback needs. */
-  prune(olderThanMs: number): Promise<number | Failure> {
-    return this.#store.locked(() => {
-      const old = this.#store
-        .list()
-        .filter((set) => !isOpenState(set) && decidedAt(set) < olderThanMs);
-      for (const { id } of old) this.#store.remove(id);
-      return Promise.resolve(old.length);
     });
   }
 
@@ -197,10 +186,6 @@ export class ChangeDesk {
     } as const;
     this.#record({ runId: set.run_id, change });
   }
-}
-
-function isOpenState({ state }: ChangeSet): boolean {
-  return state === 'open' || state === 'committing';
 }
 
 function decided(set: ChangeSet, state: ChangeSet['state'], { by }: Decider): ChangeSet {

@@ -292,14 +292,15 @@ test('contents that were changed in the staging area are not written', async () 
   expect(readdirSync(notes)).toEqual([]);
 });
 
-test('prune removes decided changes and keeps open ones', async () => {
+test('a decided change leaves the staging area, a rejected one too', async () => {
   const rejected = await staged(write('a', '1'));
   await desk.reject({ id: rejected.id, by: 'ann' });
   const committed = await staged(write('b', '2'));
   await approve(committed);
   const open = await staged(write('c', '3'));
-  expect(await desk.prune(Date.now() + 1)).toBe(2);
-  expect(staging.list().map(({ id }) => id)).toEqual([open.id]);
+  const idsIn = (shelf: string) => readdirSync(join(home, 'state', shelf)).toSorted();
+  expect(idsIn('staging')).toEqual([open.id]);
+  expect(idsIn('snapshots')).toEqual([rejected.id, committed.id].toSorted());
 });
 
 test('too large files and unchanged ones are refused', async () => {
