@@ -2,7 +2,6 @@ export { openLocalEmbedder } from './embedders/local-embedder.ts';
 export { openProviderEmbedder } from './embedders/provider-embedder.ts';
 export type { Embedder } from './embedders/types.ts';
 export { openMemory } from './open-memory.ts';
-export { recallText } from './recall.ts';
 export type {
   AddedMemory,
   AgentMemory,

@@ -8,7 +8,6 @@ import {
   containing,
   type MemoryParts,
   memoryRefusal,
-  REASON_UNITS_MAX,
   SOURCE_UNITS_MAX,
   shortSource,
   TEXT_UNITS_MAX,
@@ -195,19 +194,12 @@ export class StewardMemory implements Memory {
   }
 
   confirm(id: string): Promise<MemoryEntry | Failure> {
-    return this.#inTurn(() =>
-      this.#withRow(id, async (row) => this.#entry(await this.#confirmed(row))),
-    );
-  }
-
-  flag(id: string, why: string): Promise<MemoryEntry | Failure> {
-    return this.#inTurn(() =>
-      this.#withRow(id, async (row) => {
-        const state = row.state === 'quarantined' ? 'quarantined' : 'review';
-        const reasons = JSON.stringify([why.slice(0, REASON_UNITS_MAX)]);
-        return this.#entry(await this.#change(row, { state, reasons, confirmedMs: null }));
-      }),
-    );
+    return this.#inTurn(async () => {
+      const [row] = await this.#parts.store.byIds([id]);
+      const isThere = row !== undefined && this.#parts.seals.isEntryGenuine(row);
+      if (!isThere) return memoryRefusal(`There is no memory ${id}.`);
+      return this.#entry(await this.#confirmed(row));
+    });
   }
 
   async review() {
@@ -332,15 +324,6 @@ export class StewardMemory implements Memory {
     const done = this.#lastWrite.then(work);
     this.#lastWrite = done.catch(() => undefined);
     return done;
-  }
-
-  async #withRow(
-    id: string,
-    work: (row: MemoryRow) => Promise<MemoryEntry>,
-  ): Promise<MemoryEntry | Failure> {
-    const [row] = await this.#parts.store.byIds([id]);
-    const isThere = row !== undefined && this.#parts.seals.isEntryGenuine(row);
-    return isThere ? work(row) : memoryRefusal(`There is no memory ${id}.`);
   }
 
   #confirmed(row: MemoryRow): Promise<MemoryRow> {

@@ -142,8 +142,6 @@ export interface Memory extends AgentMemory {
   list(filter: MemoryList): Promise<readonly MemoryEntry[]>;
   /** The user vouches for it: it becomes active, gains trust and no longer fades. */
   confirm(id: string): Promise<MemoryEntry | Failure>;
-  /** Takes it out of searches until the user has looked at it. */
-  flag(id: string, why: string): Promise<MemoryEntry | Failure>;
   /** What waits for the user. */
   review(): Promise<{
     readonly entries: readonly MemoryEntry[];

@@ -37,7 +37,7 @@ test('what is held back has no vector, and gets one when the user confirms it', 
   await memory.confirm(id);
   await memory.embedded();
   expect(await memory.search({ text: 'car' })).toHaveLength(1);
-  await memory.flag(id, 'odd');
+  await memory.forget({ ids: [id] });
   expect(await memory.search({ text: 'car' })).toEqual([]);
 });
 
