@@ -2,7 +2,7 @@
 // finds.
 import type { SkillLibrary } from '../expansion/index.ts';
 import type { Knowledge } from '../loop/index.ts';
-import type { AgentMemory, Provenance } from '../memory/index.ts';
+import { type AgentMemory, isFromOutside } from '../memory/index.ts';
 
 interface KnowledgeParts {
   readonly identity: () => string;
@@ -12,7 +12,6 @@ interface KnowledgeParts {
 
 const FOUND_MAX = 12;
 const QUERY_LENGTH_MAX = 2_000;
-const OUTSIDE: ReadonlySet<Provenance> = new Set(['external_content', 'tool_result']);
 
 export function knowledge({ identity, memory, skills }: KnowledgeParts): Knowledge {
   return {
@@ -28,7 +27,7 @@ export function knowledge({ identity, memory, skills }: KnowledgeParts): Knowled
       const found = await memory.search({ text, limit: FOUND_MAX });
       // What came from outside once is as tainted as when it came.
       for (const { entry } of found) {
-        if (!OUTSIDE.has(entry.provenance)) continue;
+        if (!isFromOutside(entry.provenance)) continue;
         await run.remember({ server: 'memory', tool: 'search', text: entry.text });
       }
       return found.map(({ marked }) => `- ${marked}`).join('\n');

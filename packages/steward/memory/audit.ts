@@ -1,5 +1,5 @@
 // Looks through the whole memory for what should not be in it. What it finds leaves the searches and waits for the user.
-import { setImmediate as nextTick } from 'node:timers/promises';
+import { allRows } from './all-rows.ts';
 import { ordersIn } from './integrity/admit-text.ts';
 import { KnownClaims } from './integrity/claims.ts';
 import { entryOf, type RowSeals } from './sealed-rows.ts';
@@ -15,15 +15,13 @@ export interface AuditParts {
   readonly replace: (row: MemoryRow, changes: Partial<MemoryRow>) => Promise<void>;
 }
 
-const PAGE = 500;
 const LISTED_MAX = 1_000;
 const HOUR_MS = 3_600_000;
 /** So many entries of one source in one hour are no conversation. */
 const FLOOD_MIN = 100;
 
 export async function auditMemory(parts: AuditParts, signal?: AbortSignal): Promise<AuditReport> {
-  const claims = await claimsOfUser(parts);
-  const floods = await floodsIn(parts);
+  const known = await knownIn(parts);
   const findings: AuditFinding[] = [];
   let unlisted = 0;
   let checked = 0;
@@ -36,7 +34,7 @@ export async function auditMemory(parts: AuditParts, signal?: AbortSignal): Prom
   for await (const row of allRows(parts.store)) {
     if (signal?.aborted === true) break;
     checked += 1;
-    const found = await judged(parts, row, { claims, floods });
+    const found = await judged(parts, row, known);
     if (found === undefined) continue;
     await parts.replace(row, found.changes);
     if (findings.length < LISTED_MAX) findings.push({ ...found.finding, id: row.id });
@@ -45,38 +43,21 @@ export async function auditMemory(parts: AuditParts, signal?: AbortSignal): Prom
   return { checked, findings, unlisted };
 }
 
-async function* allRows(store: MemoryStore): AsyncIterable<MemoryRow> {
-  let before: string | undefined;
-  for (;;) {
-    const rows = await store.list({ limit: PAGE, ...(before === undefined ? {} : { before }) });
-    for (const row of rows) yield row;
-    before = rows.at(-1)?.id;
-    if (before === undefined) return;
-    // Whoever talks with the agent meanwhile must not wait.
-    await nextTick();
-  }
-}
-
-/** Core facts, and what the user has said. */
-async function claimsOfUser({ store, seals }: AuditParts): Promise<KnownClaims> {
+/** What the user has said, core facts included, and which sources have left too much at once. */
+async function knownIn({ store, seals }: AuditParts): Promise<Known> {
   const claims = new KnownClaims();
+  const counts = new Map<string, number>();
   for (const row of await store.core()) {
     if (seals.isCoreGenuine(row)) claims.add(`${row.key}: ${row.value}`);
   }
   for await (const row of allRows(store)) {
+    const key = floodKey(row);
+    counts.set(key, (counts.get(key) ?? 0) + 1);
     const isUsers = row.provenance === 'user_instruction' && row.state === 'active';
     if (isUsers && seals.isEntryGenuine(row)) claims.add(row.text);
   }
-  return claims;
-}
-
-async function floodsIn({ store }: AuditParts): Promise<ReadonlySet<string>> {
-  const counts = new Map<string, number>();
-  for await (const row of allRows(store)) {
-    const key = floodKey(row);
-    counts.set(key, (counts.get(key) ?? 0) + 1);
-  }
-  return new Set([...counts].filter(([, count]) => count >= FLOOD_MIN).map(([key]) => key));
+  const floods = [...counts].filter(([, count]) => count >= FLOOD_MIN).map(([key]) => key);
+  return { claims, floods: new Set(floods) };
 }
 
 function floodKey({ provenance, source, createdMs }: MemoryRow): string {

@@ -34,8 +34,9 @@ export class ForgottenTexts {
 
   add(hashes: readonly string[]): void {
     for (const hash of hashes) {
+      const [oldest] = this.#hashes;
       // The oldest go first: a backup that is as old is not kept either.
-      if (this.#hashes.size >= HASHES_MAX) this.#hashes.delete([...this.#hashes][0] ?? '');
+      if (this.#hashes.size >= HASHES_MAX && oldest !== undefined) this.#hashes.delete(oldest);
       this.#hashes.add(hash);
     }
     this.#write();

@@ -2,6 +2,7 @@ export { openLocalEmbedder } from './embedders/local-embedder.ts';
 export { openProviderEmbedder } from './embedders/provider-embedder.ts';
 export type { Embedder } from './embedders/types.ts';
 export { openMemory } from './open-memory.ts';
+export { isFromOutside } from './trust.ts';
 export type {
   AddedMemory,
   AgentMemory,
@@ -10,5 +11,4 @@ export type {
   MemoryEntry,
   MemoryRequest,
   MemorySource,
-  Provenance,
 } from './types.ts';

@@ -1,6 +1,7 @@
 // The memory: what is kept, what comes back, and what only the user may change.
 import { type Failure, isFailure } from '@subluminal/contracts';
 import { externalContent, neutral } from '@subluminal/core/detect';
+import { allRows } from './all-rows.ts';
 import { auditMemory } from './audit.ts';
 import { coreFacts, coreForgetText, removeCoreFact, setCoreFact } from './core-facts.ts';
 import { admitText } from './integrity/admit-text.ts';
@@ -264,13 +265,10 @@ export class StewardMemory implements Memory {
   async #holding(target: { readonly containing: string }): Promise<readonly MemoryRow[]> {
     const holds = containing(target.containing);
     const found: MemoryRow[] = [];
-    for (let before: string | undefined; ; ) {
-      const position = before === undefined ? {} : { before };
-      const rows = await this.#parts.store.list({ limit: PAGE_MAX, ...position });
-      found.push(...rows.filter((row) => holds(`${row.text}\n${row.source}`)));
-      before = rows.at(-1)?.id;
-      if (before === undefined) return found;
+    for await (const row of allRows(this.#parts.store)) {
+      if (holds(`${row.text}\n${row.source}`)) found.push(row);
     }
+    return found;
   }
 
   audit(signal?: AbortSignal): Promise<AuditReport> {

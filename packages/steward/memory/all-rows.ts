@@ -1,0 +1,17 @@
+// Goes through the whole memory, newest first, a page at a time.
+import { setImmediate as nextTick } from 'node:timers/promises';
+import type { MemoryRow, MemoryStore } from './store/types.ts';
+
+const PAGE = 500;
+
+export async function* allRows(store: MemoryStore): AsyncIterable<MemoryRow> {
+  let before: string | undefined;
+  for (;;) {
+    const rows = await store.list({ limit: PAGE, ...(before === undefined ? {} : { before }) });
+    for (const row of rows) yield row;
+    before = rows.at(-1)?.id;
+    if (before === undefined) return;
+    // Whoever talks with the agent meanwhile must not wait.
+    await nextTick();
+  }
+}
