@@ -1,5 +1,6 @@
 // The one calendar that is configured, found by its account and spoken to by tsdav.
 import { visible } from '@subluminal/core/visible';
+import { isLoopbackHost } from '@subluminal/plane/os';
 import type { Upstream } from '@subluminal/plane/upstream';
 import type { DAVCalendar, DAVCalendarObject } from 'tsdav';
 import { type DavFetch, davFetch } from './dav-fetch.ts';
@@ -31,8 +32,6 @@ interface CalendarLogin {
   readonly signal: AbortSignal;
 }
 
-const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
-
 /** A text says why not. */
 export async function openCalendar(
   upstream: Upstream,
@@ -42,7 +41,7 @@ export async function openCalendar(
   const { url, user } = account;
   if (!URL.canParse(url)) return 'The address of the calendar is no URL.';
   const { protocol, hostname } = new URL(url);
-  const isSafe = protocol === 'https:' || (protocol === 'http:' && LOOPBACK.has(hostname));
+  const isSafe = protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname));
   if (!isSafe) return 'The calendar may only be reached by https.';
   const dav = davFetch(upstream, { url, user, password, timeoutMs, signal });
   const found = await findCalendar(account, dav);

@@ -3,10 +3,10 @@
 import { isObject } from '@subluminal/contracts';
 import { createRedactor } from '@subluminal/core/scan';
 import { visible } from '@subluminal/core/visible';
+import { isLoopbackHost } from '@subluminal/plane/os';
 import type { MailHost } from './types.ts';
 
 const TEXT_MAX = 200;
-const LOOPBACK = new Set(['localhost', '127.0.0.1', '::1']);
 const UNTRUSTED = /^(?:ERR_TLS|CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_|ERR_SSL|EPROTO)/;
 
 const REASONS: { readonly [code: string]: string } = {
@@ -28,7 +28,7 @@ const REASONS: { readonly [code: string]: string } = {
 
 /** A person must not be made to send a password over an open line by a slip in a file. */
 export function openLineProblem({ host, tls }: MailHost): string | undefined {
-  if (tls !== 'none' || LOOPBACK.has(host)) return undefined;
+  if (tls !== 'none' || isLoopbackHost(host)) return undefined;
   return `The mail server ${visible(host, 100)} may only be reached with TLS: set tls to implicit or starttls.`;
 }
 
