@@ -104,8 +104,11 @@ const CODING = closed({
   ),
 });
 
-const people = {
+const senders = {
   allowed: defaulted(names, [], 'Senders that need no pairing, by their id on the channel.'),
+};
+const people = {
+  ...senders,
   groups: defaulted(names, [], 'Groups or rooms in which it answers when it is mentioned.'),
 };
 
@@ -138,7 +141,7 @@ const CHANNELS = closed({
       app_secret_ref: required(ref, 'A reference to the secret of the app, which signs webhooks.'),
       verify_token_ref: required(ref, 'A reference to the token of the webhook.'),
       api_url: optional(url, 'The address of the Cloud API; that of Meta.'),
-      ...people,
+      ...senders,
     }),
     'WhatsApp, by the Cloud API.',
   ),

@@ -8,7 +8,7 @@ export const whatsapp: ChannelKind = {
   name: 'whatsapp',
   configure: ({ whatsapp: settings }) =>
     settings && {
-      access: settings,
+      access: { allowed: settings.allowed, groups: [] },
       secretRefs: {
         token: settings.token_ref,
         appSecret: settings.app_secret_ref,
