@@ -42,7 +42,6 @@ const MODELS = closed({
   guardian: chain('The second model that judges actions; best a small one. As `agent` without it.'),
   background: chain('Heartbeat and schedules. As `agent` without it.'),
   worker: chain('Sub-agents. As `agent` without it.'),
-  memory: chain('Upkeep of the memory. As `agent` without it.'),
 });
 
 const EMBEDDINGS = closed({

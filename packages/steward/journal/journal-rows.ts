@@ -18,7 +18,7 @@ import type {
   TaskState,
 } from './types.ts';
 
-const PURPOSES = ['agent', 'guardian', 'background', 'worker', 'memory'] as const;
+const PURPOSES = ['agent', 'guardian', 'background', 'worker'] as const;
 const ASKERS: readonly AskedBy[] = ['user', 'agent'];
 const ROLES: readonly MessageRole[] = ['user', 'assistant', 'notice'];
 const TASK_STATES: readonly TaskState[] = ['waiting', 'running', 'done', 'stopped', 'failed'];

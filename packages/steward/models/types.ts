@@ -2,7 +2,7 @@
 import type { Failure, JsonObject } from '@subluminal/contracts';
 
 /** Why a model is asked; each may have a model of its own. */
-export type Purpose = 'agent' | 'guardian' | 'background' | 'worker' | 'memory';
+export type Purpose = 'agent' | 'guardian' | 'background' | 'worker';
 
 export interface Models {
   ask(question: ModelQuestion): Promise<ModelAnswer | Failure>;
