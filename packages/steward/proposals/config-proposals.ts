@@ -31,7 +31,7 @@ export interface ConfigProposal {
 
 export interface ConfigPlace {
   readonly folder: string;
-  /** Of proposals alone, and outside of the folder: `openProposalStore`. */
+  /** Of proposals alone, and outside of the folder. */
   readonly store: ChangeStore;
 }
 
@@ -112,6 +112,6 @@ function bytesOf(text: string): Buffer {
 
 function refused(message: string): Failure {
   const fix =
-    'Name permissions.yaml, integrations.yaml, guardrails.yaml, identity.md, or a file in mcp-manifests/, skills/NAME/ or tools/NAME/.';
+    'Name permissions.yaml, integrations.yaml, guardrails.yaml, identity.md, or a file in mcp-manifests/.';
   return failure('SUB_CHANGE_REFUSED', message, fix);
 }
