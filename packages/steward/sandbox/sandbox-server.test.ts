@@ -91,6 +91,8 @@ test('a folder that is not there has no tools', () => {
   expect(readInstalledTools(join(folder, 'nowhere'))).toEqual({ tools: [], problems: [] });
 });
 
+const SECRET = { ref: 'sub://x', host: 'example.com', header: 'X-Key' };
+
 test.each([
   ['an address for a host', { hosts: [{ host: '127.0.0.1' }] }],
   ['a number for a host', { hosts: [{ host: '2130706433' }] }],
@@ -101,7 +103,11 @@ test.each([
   ['an unknown method', { hosts: [{ host: 'example.com', methods: ['CONNECT'] }] }],
   ['a relative file', { files: ['data.csv'] }],
   ['a file with dots', { files: ['/srv/../etc/passwd'] }],
-  ['a secret for another host', { secrets: [{ ref: 'x', host: 'example.com', header: 'X-Key' }] }],
+  ['a secret for another host', { secrets: [SECRET] }],
+  [
+    'the name of a secret in place of a reference',
+    { hosts: [{ host: 'example.com' }], secrets: [{ ...SECRET, ref: 'weather_key' }] },
+  ],
   ['a name with a slash', { name: '../x' }],
   ['memory without end', { limits: { memory_mb: 100_000 } }],
   ['time without end', { limits: { time_ms: 10_000_000 } }],

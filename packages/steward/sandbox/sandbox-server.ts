@@ -25,6 +25,7 @@ import {
   string,
 } from '@subluminal/contracts/shape';
 import { visible } from '@subluminal/core/visible';
+import { parseSecretRef } from '@subluminal/gateway/config';
 import type { OwnAnswer, OwnServer, OwnTool } from '@subluminal/plane/agent-run';
 import { attempt, readRegularFile } from '@subluminal/plane/os';
 import { runSandboxed } from './run-sandboxed.ts';
@@ -115,6 +116,9 @@ function manifestProblem({ name, input, hosts, files, secrets }: ToolManifest): 
   const secret = secrets.find((one) => !declared.has(one.host) || !HEADER.test(one.header));
   if (secret !== undefined)
     return `The secret ${visible(secret.ref, 100)} goes to a host that is not declared, or in no header.`;
+  const unreadable = secrets.find(({ ref }) => parseSecretRef(ref) === undefined);
+  if (unreadable !== undefined)
+    return `${visible(unreadable.ref, 100)} is no reference to a secret like sub://NAME.`;
   const missing = input.required.find((one) => input.properties[one] === undefined);
   if (missing !== undefined)
     return `The argument ${visible(missing, 100)} is required and not described.`;

@@ -119,7 +119,7 @@ function manifest(changes: object = {}): ToolManifest {
       hosts: HOSTS,
       files: [`${folder}/data/`, `${folder}/home/config.toml`],
       secrets: [
-        { ref: 'api', host: 'api.example.com', header: 'Authorization', prefix: 'Bearer ' },
+        { ref: 'sub://api', host: 'api.example.com', header: 'Authorization', prefix: 'Bearer ' },
       ],
       limits: { time_ms: 3_000, memory_mb: 16 },
       ...changes,

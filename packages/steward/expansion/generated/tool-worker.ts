@@ -39,7 +39,7 @@ tool.js is one module without imports. Its default export is a function, async o
 - host.readFile(path) → text, for files that the manifest declares;
 - host.log(...).
 
-The manifest is a JSON object: name, description, input (a flat JSON Schema of type object: string, number, integer, boolean, and arrays of these), reads_only (boolean), hosts ([{ host, paths, methods }]), files (absolute paths), secrets ([{ ref, host, header, prefix }], references that the host resolves), limits ({ time_ms, memory_mb }). Declare as little as possible: the user reads it and decides.
+The manifest is a JSON object: name, description, input (a flat JSON Schema of type object: string, number, integer, boolean, and arrays of these), reads_only (boolean), hosts ([{ host, paths, methods }]), files (absolute paths), secrets ([{ ref, host, header, prefix }], references such as sub://weather-key, which the host resolves), limits ({ time_ms, memory_mb }). Declare as little as possible: the user reads it and decides.
 
 The tests are a JSON array of { "input": {…}, "result": … }. They run without any host, file or secret, so test what needs none: for example how input is checked.`;
 
