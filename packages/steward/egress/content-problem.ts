@@ -1,4 +1,5 @@
 // Whether what is sent looks like a message, or like data that somebody wants out.
+import { parseJson } from '@subluminal/plane/os';
 import type { Outgoing } from './recipients.ts';
 
 const LINES_MIN = 40;
@@ -55,13 +56,7 @@ function isEncoded(text: string): boolean {
 }
 
 function isJson(text: string): boolean {
-  if (!/^\s*[[{]/.test(text)) return false;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return /^\s*[[{]/.test(text) && parseJson(text) !== undefined;
 }
 
 function addressProblem(address: string): string | undefined {

@@ -2,7 +2,8 @@
 import { realpathSync } from 'node:fs';
 import { isAbsolute, normalize, sep } from 'node:path';
 import type { ToolManifest } from '@subluminal/contracts';
-import { attempt, readRegularFile } from '@subluminal/plane/os';
+import { attempt } from '@subluminal/plane/os';
+import { readTruePath } from '../staging/index.ts';
 import type { HostAnswer } from './host-fetch.ts';
 
 export interface FilePorts {
@@ -31,10 +32,7 @@ export function hostFile(path: unknown, { manifest, protectedFolders }: FilePort
   if (own.some((folder) => real === folder || real.startsWith(`${folder}${sep}`))) {
     return { why: 'The file is protected.' };
   }
-  const read = readRegularFile(real, {
-    bytesMax: manifest.limits.response_kb * 1024,
-    noFollow: true,
-  });
+  const read = readTruePath(real, manifest.limits.response_kb * 1024);
   if (read.kind !== 'read') return { why: 'The file cannot be read.' };
   return { text: JSON.stringify({ text: read.bytes.toString() }) };
 }

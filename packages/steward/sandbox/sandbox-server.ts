@@ -27,7 +27,7 @@ import {
 import { visible } from '@subluminal/core/visible';
 import { parseSecretRef } from '@subluminal/gateway/config';
 import type { OwnAnswer, OwnServer, OwnTool } from '@subluminal/plane/agent-run';
-import { attempt, readRegularFile } from '@subluminal/plane/os';
+import { attempt, parseJson, readRegularFile } from '@subluminal/plane/os';
 import { runSandboxed } from './run-sandboxed.ts';
 import type { SandboxPorts, SandboxProgram } from './types.ts';
 
@@ -86,12 +86,8 @@ function readTool(folder: string, name: string): InstalledTool | string {
 
 /** A text says why it is none. */
 export function readToolManifest(text: string): ToolManifest | string {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return 'The manifest is no JSON.';
-  }
+  const json = parseJson(text);
+  if (json === undefined) return 'The manifest is no JSON.';
   const read = parseAs(TOOL_MANIFEST, withDefaults(TOOL_MANIFEST, json));
   if (!read.ok) {
     const [first] = read.mismatches;
