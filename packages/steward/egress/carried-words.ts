@@ -2,17 +2,14 @@
 // may come from there. Which of them do cannot be known, since they can be encoded; how many there are can.
 import type { JsonObject } from '@subluminal/contracts';
 import { leavesOf } from '@subluminal/core/taint';
-import type { OutgoingCall } from './recipients.ts';
+import { LOCAL_SERVERS, type OutgoingCall } from './recipients.ts';
 
 /** The calls of one task so far, in their order. */
 export type TaskCalls = readonly OutgoingCall[];
 
 const PRIVATE: ReadonlySet<string> = new Set(['files', 'email', 'calendar', 'memory', 'contacts']);
 /** Servers of our own that send nothing, or whose messages a person sees. */
-const OURS: ReadonlySet<string> = new Set([
-  ...PRIVATE,
-  ...['shell', 'reminders', 'skills', 'servers', 'toolsmith', 'config', 'agents'],
-]);
+const OURS: ReadonlySet<string> = new Set([...LOCAL_SERVERS, 'email', 'calendar', 'shell']);
 /** A name and a place, but no password and no sentence. */
 const CHARS_MAX = 16;
 const LIMITS = { charsMax: 1_048_576, nodesMax: 10_000 };

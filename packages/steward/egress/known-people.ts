@@ -1,7 +1,7 @@
 // Whom the user means: those that they have named in this conversation, and their contacts.
 import type { GuardrailsFile } from '@subluminal/contracts';
 import { emailsIn, webAddressesIn } from '@subluminal/core/taint';
-import { plainName, type Recipient } from './recipients.ts';
+import { numbersIn, plainName, type Recipient } from './recipients.ts';
 
 export type StewardContacts = GuardrailsFile['egress']['contacts'];
 
@@ -18,7 +18,6 @@ interface PeopleSources {
 }
 
 const WORDS_LENGTH_MAX = 262_144;
-const NUMBER = /\+?\d(?:[ ()./-]{0,2}\d){5,16}/g;
 /** A number is the same without its country: these digits at its end. */
 const TAIL_DIGITS = 9;
 const DIALLED_DIGITS_MIN = 10;
@@ -76,8 +75,8 @@ function contactBook(contacts: StewardContacts) {
     }
     for (const handle of contact.handles) {
       const digits = numbersIn(handle);
-      if (digits.size > 0) for (const number of digits) numbers.add(number);
-      else names.add(plainName(handle));
+      if (digits.length === 0) names.add(plainName(handle));
+      for (const number of digits) numbers.add(number);
     }
   }
   const isContact = (value: string): boolean => {
@@ -87,10 +86,6 @@ function contactBook(contacts: StewardContacts) {
     return [...numbers].some((number) => isSameNumber(number, value));
   };
   return { isContact, numbers };
-}
-
-function numbersIn(text: string): ReadonlySet<string> {
-  return new Set([...text.matchAll(NUMBER)].map(([match]) => match.replaceAll(/[^+\d]/g, '')));
 }
 
 /** Two numbers with their countries are compared whole. */

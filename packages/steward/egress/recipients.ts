@@ -37,17 +37,10 @@ export interface Outgoing {
 
 const LIMITS = { charsMax: 1_048_576, nodesMax: 10_000 };
 /** Servers of our own from which nothing leaves. */
-const LOCAL: ReadonlySet<string> = new Set([
-  'files',
-  'memory',
-  'contacts',
-  'reminders',
-  'skills',
-  'servers',
-  'toolsmith',
-  'config',
-  'agents',
-]);
+export const LOCAL_SERVERS: readonly string[] = [
+  ...['files', 'memory', 'contacts', 'reminders'],
+  ...['skills', 'servers', 'toolsmith', 'config', 'agents'],
+];
 /** What is put among the drafts is sent by nobody yet. */
 const KEPT: ReadonlySet<string> = new Set(['email.draft', 'email.search', 'email.read']);
 const DEFAULT_SINKS = compileTaint();
@@ -65,7 +58,7 @@ export function recipientsOf(call: OutgoingCall): readonly Recipient[] {
 export function outgoingOf(call: OutgoingCall): Outgoing {
   const { leaves, whole: isWhole } = leavesOf(call.args, LIMITS);
   const nothing = { recipients: [], texts: [], addresses: [], isMessage: false, isWhole: true };
-  if (LOCAL.has(call.server)) return nothing;
+  if (LOCAL_SERVERS.includes(call.server)) return nothing;
   const isKept = KEPT.has(`${call.server}.${call.tool}`);
   const isRead = isKept || isReading(call.tool);
   const people: Recipient[] = [];
@@ -104,12 +97,15 @@ function recipientsInPart(part: string): readonly Recipient[] {
   );
   // A name beside an address is only shown; but an address in the name may be what a mail program uses.
   if (emails.length > 0 && isOnlyAddress(part)) return emails;
-  const numbers = [...part.matchAll(PHONE)].map(
-    ([match]): Recipient => ({ kind: 'number', value: match.replaceAll(/[^+\d]/g, '') }),
-  );
+  const numbers = numbersIn(part).map((value): Recipient => ({ kind: 'number', value }));
   const isOnlyNumber = numbers.length === 1 && part.replaceAll(PHONE, '').trim() === '';
   if (emails.length === 0 && isOnlyNumber) return numbers;
   return [...emails, { kind: 'name', value: plainName(part) }];
+}
+
+/** Telephone numbers, without what stands between their digits. */
+export function numbersIn(text: string): readonly string[] {
+  return [...text.matchAll(PHONE)].map(([match]) => match.replaceAll(/[^+\d]/g, ''));
 }
 
 /** `ann@example.com`, or `Ann <ann@example.com>`: nothing is left that could be a recipient as well. */
