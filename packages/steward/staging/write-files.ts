@@ -80,13 +80,18 @@ export async function writeFiles(
   return folders;
 }
 
-/** Whether a file is as it was seen, or already as it is wanted. */
 function checkWrite(write: FileWrite, { roots, isForced }: FileWriteOptions): Failure | undefined {
   const { path } = write;
   if (!roots.isOpen(path)) {
     const fix = 'Open the folder to Steward in its configuration, or reject the change.';
     return failure('SUB_CHANGE_CONFLICT', `${quote(path)} is in no open folder.`, fix);
   }
+  return checkFile(write, isForced);
+}
+
+/** Whether a file is as it was seen, or already as it is wanted. */
+function checkFile(write: FileWrite, isForced = false): Failure | undefined {
+  const { path } = write;
   const now = fileNow(path);
   if (isFailure(now)) return now;
   if (isForced || now === write.found || now === write.wanted) return undefined;
@@ -127,8 +132,7 @@ async function writeOne(write: FileWrite, options: OneWrite): Promise<Failure | 
     try {
       const at = folder.at(basename(path));
       // Of the folder that is held open: the path may lead elsewhere by now.
-      const refused = checkWrite({ ...write, path: at }, { ...options, roots: ANYWHERE });
-      if (refused !== undefined) return conflict(path);
+      if (checkFile({ ...write, path: at }, options.isForced) !== undefined) return conflict(path);
       if (bytes === undefined) unlinkIfThere(at);
       else await putFile(at, bytes, mode);
       attempt(() => syncFolder(folder.at('.')));
@@ -142,9 +146,6 @@ async function writeOne(write: FileWrite, options: OneWrite): Promise<Failure | 
     return failure('SUB_FILE_WRITE', message, fix);
   }
 }
-
-/** The path was checked before; what is checked again is the file. */
-const ANYWHERE: FileRoots = { folders: ['/'], locate: () => '', isOpen: () => true };
 
 async function putFile(at: string, bytes: Uint8Array, mode: number | undefined): Promise<void> {
   await replaceOutput(at, bytes, mode === undefined ? {} : { mode });
