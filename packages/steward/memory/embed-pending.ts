@@ -2,16 +2,24 @@
 import { isFailure } from '@subluminal/contracts';
 import { errorText } from '@subluminal/plane/os';
 import type { Embedder } from './embedders/types.ts';
-import type { MemoryStore } from './store/types.ts';
+import type { MemoryRow, MemoryStore } from './store/types.ts';
 import type { VectorStatus } from './types.ts';
 
 const BATCH = 32;
+const FRESH_MAX = 1_000;
 const QUERY_MS = 3_000;
+
+type PendingEntry = Pick<MemoryRow, 'id' | 'text'>;
 
 export class PendingEmbeddings {
   readonly #store: MemoryStore;
   readonly #embedder: Embedder | undefined;
   readonly #end = new AbortController();
+  /** Entries that came since all were looked through. */
+  #fresh: PendingEntry[] = [];
+  /** Others may wait as well: all have to be looked through. */
+  #isBehind = true;
+  #isRunning = false;
   #running: Promise<void> | undefined;
   #problem: string | undefined;
 
@@ -24,15 +32,15 @@ export class PendingEmbeddings {
   async start(): Promise<void> {
     if (this.#embedder === undefined) return;
     await this.#store.useModel(this.#embedder.name, this.#embedder.dimensions);
-    this.poke();
+    this.#run();
   }
 
-  /** There may be something without a vector. */
-  poke(): void {
-    if (this.#embedder === undefined || this.#end.signal.aborted) return;
-    this.#running ??= this.#embedAll(this.#embedder).finally(() => {
-      this.#running = undefined;
-    });
+  /** An entry that was written and has no vector. */
+  add({ id, text }: PendingEntry): void {
+    if (this.#embedder === undefined) return;
+    this.#fresh.push({ id, text });
+    if (this.#fresh.length > FRESH_MAX) this.#isBehind = true;
+    this.#run();
   }
 
   async settled(): Promise<void> {
@@ -62,23 +70,55 @@ export class PendingEmbeddings {
     await this.#embedder?.close();
   }
 
-  /** Newest first, a batch at a time; what fails is tried again with the next memory. */
+  #run(): void {
+    if (this.#embedder === undefined || this.#isRunning || this.#end.signal.aborted) return;
+    this.#isRunning = true;
+    this.#running = this.#embedAll(this.#embedder);
+  }
+
+  /** What fails is tried again with the next memory. */
   async #embedAll(embedder: Embedder): Promise<void> {
-    // Goes on from where it was: what is done is not looked through again for each batch.
-    let before: string | undefined;
-    while (!this.#end.signal.aborted) {
-      const entries = await this.#store.withoutEmbedding(BATCH, before);
-      if (entries.length === 0 && before === undefined) return;
-      before = entries.at(-1)?.id;
-      const texts = entries.map(({ text }) => text);
-      const vectors = await this.#embed(embedder, texts, this.#end.signal);
-      if (vectors === undefined) return;
-      const made = entries.flatMap(({ id }, place) => {
-        const vector = vectors[place];
-        return vector === undefined ? [] : [{ id, vector }];
-      });
-      await this.#store.putEmbeddings(made);
+    try {
+      let isDone = true;
+      while (isDone && (this.#isBehind || this.#fresh.length > 0)) {
+        isDone = this.#isBehind
+          ? await this.#catchUp(embedder)
+          : await this.#embedBatch(embedder, this.#fresh.splice(0, BATCH));
+      }
+    } catch (cause) {
+      this.#isBehind = true;
+      this.#problem = `The embeddings are not kept: ${errorText(cause)}.`;
+    } finally {
+      this.#isRunning = false;
     }
+  }
+
+  /** Looks through all once, newest first. */
+  async #catchUp(embedder: Embedder): Promise<boolean> {
+    this.#isBehind = false;
+    this.#fresh = [];
+    let before: string | undefined;
+    for (;;) {
+      const entries = await this.#store.withoutEmbedding(BATCH, before);
+      if (entries.length === 0) return true;
+      if (!(await this.#embedBatch(embedder, entries))) return false;
+      before = entries.at(-1)?.id;
+    }
+  }
+
+  async #embedBatch(embedder: Embedder, entries: readonly PendingEntry[]): Promise<boolean> {
+    const texts = entries.map(({ text }) => text);
+    const vectors = await this.#embed(embedder, texts, this.#end.signal);
+    if (vectors === undefined) {
+      this.#isBehind = true;
+      return false;
+    }
+    const made = entries.flatMap(({ id }, place) => {
+      const vector = vectors[place];
+      return vector === undefined ? [] : [{ id, vector }];
+    });
+    await this.#store.putEmbeddings(made);
+    return true;
   }
 
   async #embed(embedder: Embedder, texts: readonly string[], signal: AbortSignal) {

@@ -99,7 +99,8 @@ export class StewardMemory implements Memory {
       lastUsedMs: null,
       hash,
     });
-    await this.#put(row);
+    await this.#parts.store.put(row);
+    if (state === 'active') this.#parts.embeddings.add(row);
     this.#count(entry.provenance, 1);
     return { kind: state === 'active' ? 'kept' : 'quarantined', entry: this.#entry(row) };
   }
@@ -334,13 +335,9 @@ export class StewardMemory implements Memory {
 
   async #change(row: MemoryRow, changes: Partial<MemoryRow>): Promise<MemoryRow> {
     const changed = this.#parts.seals.sealEntry({ ...row, ...changes });
-    await this.#put(changed);
+    await this.#parts.store.put(changed);
+    if (row.state !== 'active' && changed.state === 'active') this.#parts.embeddings.add(changed);
     return changed;
-  }
-
-  async #put(row: MemoryRow): Promise<void> {
-    await this.#parts.store.put(row);
-    if (row.state === 'active') this.#parts.embeddings.poke();
   }
 
   async #remove(rows: readonly MemoryRow[]): Promise<void> {

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Embedder } from './embedders/types.ts';
 import { openMemory } from './open-memory.ts';
 import { entryIn } from './testing/memory-suite.ts';
 import { wordEmbedder } from './testing/word-embedder.ts';
@@ -53,4 +54,26 @@ test('another model makes all vectors anew in the background', async () => {
   expect(other.embedded()).toBe(80);
   expect((await memory.status()).vectors).toEqual({ kind: 'on', model: 'other words', pending: 0 });
   expect((await memory.search({ text: 'car' })).length).toBeGreaterThan(0);
+});
+
+test('what failed gets its vector with the next memory, and nothing gets one twice', async () => {
+  await memory.close();
+  const working = wordEmbedder();
+  let isBroken = true;
+  const flaky: Embedder = {
+    ...working,
+    embed: (texts) => (isBroken ? Promise.reject(new Error('no model')) : working.embed(texts)),
+  };
+  memory = await openMemory({ home, embedder: flaky });
+  const add = (text: string) => memory.add({ text, provenance: 'agent_observation' });
+  const { id } = entryIn(await add('The automobile stands outside.'));
+  await memory.embedded();
+  expect((await memory.status()).vectors.kind).toBe('off');
+  isBroken = false;
+  await add('Soup tastes good.');
+  await add('Bread is in the cupboard.');
+  await memory.confirm(id);
+  await memory.embedded();
+  expect(working.embedded()).toBe(3);
+  expect((await memory.status()).vectors).toMatchObject({ kind: 'on', pending: 0 });
 });

@@ -21,8 +21,14 @@ CREATE TABLE IF NOT EXISTS memory_vector_bits (
   PRIMARY KEY (group_name, id)) STRICT, WITHOUT ROWID;
 `;
 
-const MISSING = `FROM memory_entry e WHERE e.state = 'active'
-  AND NOT EXISTS (SELECT 1 FROM memory_vector v WHERE v.id = e.id)`;
+/** The plus keeps SQLite from the index of states: it would sort all active entries for each batch. */
+const MISSING = `SELECT e.id AS id, e.text AS text FROM memory_entry e
+WHERE +e.state = 'active' AND NOT EXISTS (SELECT 1 FROM memory_vector v WHERE v.id = e.id)
+  AND e.id < ? ORDER BY e.id DESC LIMIT ?`;
+
+/** Only active entries have vectors. */
+const COUNT_MISSING = `SELECT (SELECT count(*) FROM memory_entry WHERE state = 'active')
+  - (SELECT count(*) FROM memory_vector_bits) AS count`;
 
 export function sqliteVectors(db: SqliteDatabase, problem: string | undefined) {
   // Without the extension they are kept in order too: a text that goes takes its vector with it.
@@ -48,13 +54,9 @@ export function sqliteVectors(db: SqliteDatabase, problem: string | undefined) {
       }),
     missing: (limit: number, before = LAST_ID) =>
       db
-        .all(
-          `SELECT e.id AS id, e.text AS text ${MISSING} AND e.id < ? ORDER BY e.id DESC LIMIT ?`,
-          before,
-          limit,
-        )
+        .all(MISSING, before, limit)
         .map(({ id, text }) => ({ id: String(id), text: String(text) })),
-    countMissing: (): number => Number(db.get(`SELECT count(*) AS count ${MISSING}`)?.['count']),
+    countMissing: (): number => Math.max(0, Number(db.get(COUNT_MISSING)?.['count'])),
     put: (embeddings: readonly Embedding[]): void =>
       db.transaction(() => {
         for (const embedding of embeddings) putOne(db, embedding, remove);
