@@ -4,6 +4,7 @@ import { ThrownFailure, tableFailure } from '@subluminal/contracts';
 import { openDatabase, type SqliteDatabase } from '@subluminal/gateway/store/sqlite';
 import type { SqlRow, SqlValue } from '@subluminal/plane/sqlite';
 import { MEMORY_SCHEMA_VERSION, memoryTables } from './memory-tables.ts';
+import { RANKED_MAX, rareWords } from './rare-words.ts';
 import { coreRow, ENTRY_COLUMNS, entryValues, groupOf, memoryRow, requestRow } from './rows.ts';
 import { sqliteVectors } from './sqlite-vectors.ts';
 import type { MemoryRow, MemoryStore, RowFilter, SearchGroup } from './types.ts';
@@ -170,16 +171,28 @@ interface WordSearch {
 }
 
 function searchText(db: SqliteDatabase, { words, group, limit }: WordSearch) {
-  if (words.length === 0) return [];
   const name = TEXT_INDEX[group];
+  const rare = rareWords(wordCounts(db, name, words));
+  if (rare.length === 0) return [];
   const sql = `SELECT e.id AS id, -f.rank AS score
 FROM (SELECT rowid, rank FROM ${name} WHERE ${name} MATCH ? ORDER BY rank LIMIT ?) f
 JOIN memory_entry e ON e.number = f.rowid WHERE e.state = 'active'`;
-  const match = words.map((word) => `"${word}"`).join(' OR ');
   return db
-    .all(sql, match, limit)
+    .all(sql, rare.map(quoted).join(' OR '), limit)
     .map(({ id, score }) => ({ id: String(id), score: Number(score) }))
     .toSorted((left, right) => right.score - left.score);
+}
+
+function wordCounts(db: SqliteDatabase, name: string, words: readonly string[]) {
+  const sql = `SELECT count(*) AS count FROM (SELECT 1 FROM ${name} WHERE ${name} MATCH ? LIMIT ?)`;
+  return words.map((word) => ({
+    word,
+    count: Number(db.get(sql, quoted(word), RANKED_MAX)?.['count']),
+  }));
+}
+
+function quoted(word: string): string {
+  return `"${word}"`;
 }
 
 function removeEntry(
