@@ -101,7 +101,7 @@ test('a task is followed on the page, its held calls are approved there, and wha
   const confirmation = page.getByRole('region', { name: 'Confirmation' });
   await confirmation.getByRole('heading', { name: 'files/propose_write' }).waitFor();
   await confirmation.getByText('Judged by guardian').waitFor();
-  await page.getByRole('status').getByText('Steward works…').waitFor();
+  await page.getByRole('status').getByText('Steward waits for your answer…').waitFor();
   expect(await seriousFindings(page)).toEqual([]);
   const viewer = await openPage(browser, { viewport: PHONE, hasTouch: true, colorScheme: 'dark' });
   await home.open(viewer.page, 'steward?conversation=', 'viewer');

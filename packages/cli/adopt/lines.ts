@@ -4,7 +4,15 @@ import { definedFields, type Failure } from '@subluminal/contracts';
 import type { ServerState, ServerView } from '@subluminal/plane/clients/setup';
 import type { Io, Output } from '../terminal/io.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
-import { displayWidth, hanging, harmless, padded, shortened } from '../terminal/text.ts';
+import {
+  displayWidth,
+  hanging,
+  harmless,
+  harmlessTabbed,
+  padded,
+  paintedDiffLine,
+  shortened,
+} from '../terminal/text.ts';
 
 const NAME_LENGTH_MAX = 40;
 const PROGRAM_LENGTH_MAX = 120;
@@ -56,20 +64,10 @@ function cut(line: string, shown: (text: string) => string): string {
   return `${shown(head)} … ${count} characters are not shown … ${shown(tail)}`;
 }
 
-/** A tab moves no further than a space does; spelled out it hides how the file is written. */
-function harmlessTabbed(text: string): string {
-  return text.split('\t').map(harmless).join('\t');
-}
-
 export function diffLines(diff: string, { colors }: Output): readonly string[] {
   const lines = diff.split('\n');
   if (lines.at(-1) === '') lines.pop();
-  return lines.map((line) => {
-    const shown = cut(line.replace(/\r$/, ''), harmlessTabbed);
-    if (line.startsWith('+')) return colors.green(shown);
-    if (line.startsWith('-')) return colors.red(shown);
-    return line.startsWith('@@') ? colors.cyan(shown) : shown;
-  });
+  return lines.map((line) => paintedDiffLine(cut(line.replace(/\r$/, ''), harmlessTabbed), colors));
 }
 
 export function printLines(lines: readonly string[], { write }: Output): void {

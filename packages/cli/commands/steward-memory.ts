@@ -1,6 +1,5 @@
 // `sub steward memory`: what Steward remembers, and what only its user may do with that.
 import { type Failure, isFailure, type StewardAnswers } from '@subluminal/contracts';
-import { userName } from '../approvals/desk.ts';
 import {
   badUsage,
   defineCommand,
@@ -11,6 +10,7 @@ import {
   printout,
 } from '../input/command.ts';
 import { mayAct } from '../input/require-person.ts';
+import { terminalPerson as who } from '../steward/decide-change.ts';
 import { stewardAnswer } from '../steward/steward-home.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmlessLine, plural } from '../terminal/text.ts';
@@ -91,10 +91,6 @@ function wordsProblem(name: string, { takes }: MemoryAction, { first, second, is
 
 function personProblem({ changes }: MemoryAction, io: Io): Failure | undefined {
   return changes ? mayAct('terminal', io) : undefined;
-}
-
-function who() {
-  return { person: userName(), channel: 'terminal' } as const;
 }
 
 async function search({ first: text }: Words): Promise<Outcome> {

@@ -2,11 +2,9 @@
 // skills, servers and tools.
 import { type Failure, isFailure, type StewardAnswers } from '@subluminal/contracts';
 import { findId } from '@subluminal/plane/approvals';
-import { userName } from '../approvals/desk.ts';
 import {
   badUsage,
   defineCommand,
-  EXIT,
   type Outcome,
   optional,
   orThrow,
@@ -14,6 +12,12 @@ import {
 } from '../input/command.ts';
 import { mayAct } from '../input/require-person.ts';
 import { changeText } from '../steward/change-text.ts';
+import {
+  approveChange,
+  decidedText,
+  rejectChange,
+  terminalPerson,
+} from '../steward/decide-change.ts';
 import { stewardAnswer } from '../steward/steward-home.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmlessLine } from '../terminal/text.ts';
@@ -60,7 +64,7 @@ export const review = defineCommand({
     const { changes } = orThrow(await stewardAnswer('changes', {}));
     if (action === 'list') return listOutcome(changes, options.all);
     const found = orThrow(namedChange(changes, id));
-    if (action === 'show') return showOutcome(found);
+    if (action === 'show') return showOutcome(found, io);
     return decide(found, { action, isForced: options.force }, io);
   },
 });
@@ -91,8 +95,7 @@ async function revoke(word: string, name: string, io: Io): Promise<Outcome> {
     );
   const forbidden = mayAct('terminal', io);
   if (forbidden !== undefined) return forbidden;
-  const who = { person: userName(), channel: 'terminal' } as const;
-  const change = await stewardAnswer('expansion/revoke', { kind, name, ...who });
+  const change = await stewardAnswer('expansion/revoke', { kind, name, ...terminalPerson() });
   if (isFailure(change)) return change;
   const text = `The ${kind} ${name} is revoked. \`sub steward review rollback ${change.id}\` brings it back.`;
   return printout({ change }, harmlessLine(text));
@@ -106,9 +109,9 @@ function namedChange(changes: readonly Change[], text: string): string | Failure
   return badUsage(`\`${text}\` ${problem}`, 'Give an id of `sub steward review list --all`.');
 }
 
-async function showOutcome(id: string): Promise<Outcome> {
+async function showOutcome(id: string, io: Io): Promise<Outcome> {
   const view = orThrow(await stewardAnswer('changes/show', { id }));
-  return printout(view, changeText(view));
+  return printout(view, changeText(view, io.out.colors));
 }
 
 interface Decision {
@@ -119,18 +122,18 @@ interface Decision {
 async function decide(id: string, { action, isForced }: Decision, io: Io): Promise<Outcome> {
   const forbidden = mayAct('terminal', io);
   if (forbidden !== undefined) return forbidden;
-  const who = { id, person: userName(), channel: 'terminal' } as const;
   const decided = await {
     approve: async () => {
       // It is what stands there now: `show` has printed it, and so does this.
       const view = orThrow(await stewardAnswer('changes/show', { id }));
-      io.err.write(changeText(view));
-      return stewardAnswer('changes/approve', { ...who, sha256: view.sha256 });
+      io.err.write(changeText(view, io.err.colors));
+      return approveChange(view);
     },
-    reject: () => stewardAnswer('changes/reject', who),
-    rollback: () => stewardAnswer('changes/rollback', { ...who, is_forced: isForced }),
+    reject: () => rejectChange(id),
+    rollback: () =>
+      stewardAnswer('changes/rollback', { id, is_forced: isForced, ...terminalPerson() }),
   }[action]();
-  if (isFailure(decided)) return decided;
-  const text = harmlessLine(`${decided.id} is ${decided.state.replaceAll('_', ' ')}.`);
-  return printout({ change: decided }, text, EXIT.fine);
+  return isFailure(decided)
+    ? decided
+    : printout({ change: decided }, harmlessLine(decidedText(decided)));
 }

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { type Failure, failure, isFailure, type StewardAnswers } from '@subluminal/contracts';
 import { attempt, ensurePrivateFolder, processEnded } from '@subluminal/plane/os';
 import { writeStewardConfig } from '@subluminal/steward/config';
-import { userName } from '../approvals/desk.ts';
 import {
   badUsage,
   defineCommand,
@@ -20,6 +19,7 @@ import { mayAct } from '../input/require-person.ts';
 import { costText } from '../ledger/turn-text.ts';
 import { chat as talk } from '../steward/chat.ts';
 import { chooseModel } from '../steward/choose-model.ts';
+import { terminalPerson } from '../steward/decide-change.ts';
 import {
   ownSteward,
   runningSteward,
@@ -61,12 +61,13 @@ export const init = defineCommand({
     const chosen = orThrow(await chooseModel(options, io));
     const example = orThrow(packageFile('examples', 'steward'));
     orThrow(ensurePrivateFolder(place.home));
-    const models = { agent: [chosen.model] };
+    const { model, guardian } = chosen;
+    const models = { agent: [model], ...(guardian !== undefined && { guardian: [guardian] }) };
     const folder = place.configFolder;
     const { files } = orThrow(await writeStewardConfig({ folder, example, models }));
     const next = 'Next: sub steward chat\n';
     const text = `${harmlessLine(chosen.why)}${harmlessLine(`Wrote ${plural(files.length, 'file')} to ${folder}.`)}${next}`;
-    return printout({ folder, files, model: chosen.model }, text);
+    return printout({ folder, files, model, guardian }, text);
   },
 });
 
@@ -110,7 +111,7 @@ function withLastWords(told: Failure, { log }: StewardHome): Failure {
 
 export const chat = defineCommand({
   description:
-    'Talks with Steward: with the one that runs, or with one that lives as long as the chat. Steps are shown as they happen, and a call that needs you is shown whole and asks y, n or d. Ctrl-C stops the task, and leaves when it comes again. With a message, or with one from a pipe, it sends that, prints the answer and ends; without a terminal, what needs you waits for `sub approvals`.',
+    'Talks with Steward: with the one that runs, or with one that lives as long as the chat. Steps are shown as they happen, and a call that needs you is shown whole and asks y, n or d. A change that was proposed is shown as a diff and asks y, n or l (later). Ctrl-C stops the task, and leaves when it comes again. With a message, or with one from a pipe, it sends that, prints the answer and ends; without a terminal, what needs you waits for `sub approvals` and `sub steward review`.',
   args: { message: optional('What to say; without it, a conversation') },
   options: { config: CONFIG },
   hasJson: false,
@@ -170,8 +171,7 @@ export const status = defineCommand({
     const forbidden = mayAct('person', io);
     if (forbidden !== undefined) return forbidden;
     const ids = told.alerts.filter(isNew).map(({ id }) => id);
-    const who = { person: userName(), channel: 'terminal' } as const;
-    orThrow(await stewardAnswer('alerts/acknowledge', { ids, ...who }));
+    orThrow(await stewardAnswer('alerts/acknowledge', { ids, ...terminalPerson() }));
     return statusOutcome(told);
   },
 });
@@ -199,6 +199,7 @@ function statusOutcome(told: StewardAnswers['status'] | undefined): Outcome {
       ({ purpose, turns, steps, cost_micros }) =>
         `  ${purpose}: ${plural(turns, 'turn')}, ${plural(steps, 'step')}, ${costText(cost_micros)}`,
     ),
+    ...(told.shared_model === null ? [] : [sharedModelLine(told.shared_model)]),
     ...channels.map(({ name, trouble }) => `Channel ${name}: ${trouble ?? 'works'}`),
     ...(news.length === 0 ? [] : [`${plural(news.length, 'new alert')} within a day:`]),
     ...news.map(({ text, count }) => `  ${text}${count === 1 ? '' : ` (${count} times)`}`),
@@ -206,6 +207,10 @@ function statusOutcome(told: StewardAnswers['status'] | undefined): Outcome {
     `${plural(calls, 'call')} and ${plural(changes, 'change')} wait for you.`,
   ];
   return printout({ running: true, ...told }, lines.map(harmlessLine).join(''));
+}
+
+function sharedModelLine(model: string): string {
+  return `One model, ${model}, is both agent and guardian: what fools the one may fool the other. Name another, smaller one under models.guardian of integrations.yaml.`;
 }
 
 function memoryLine(memory: StewardAnswers['status']['memory']): string {

@@ -1,13 +1,15 @@
 // A change that Steward proposes, whole, for a person who decides about it.
 import type { StewardAnswers } from '@subluminal/contracts';
-import { harmless, harmlessLine } from '../terminal/text.ts';
+import type { Colors } from '../terminal/io.ts';
+import { harmlessLine, harmlessTabbed, paintedDiffLine } from '../terminal/text.ts';
 
-type ShownChange = StewardAnswers['changes/show'];
+export type ShownChange = StewardAnswers['changes/show'];
 
-export function changeText(view: ShownChange): string {
+export function changeText(view: ShownChange, colors: Colors): string {
   // What a file holds must not act on the terminal; its lines stay lines.
-  const diffs = view.files.map(({ diff }) => diff.split('\n').map(harmless).join('\n'));
-  return `${changeHead(view)}${diffs.join('\n')}\n`;
+  const lines = view.files.flatMap(({ diff }) => diff.trimEnd().split('\n'));
+  const painted = lines.map((line) => `${paintedDiffLine(harmlessTabbed(line), colors)}\n`);
+  return `${changeHead(view)}${painted.join('')}`;
 }
 
 /** What is said of it, without its diffs. */

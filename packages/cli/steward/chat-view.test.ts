@@ -22,10 +22,11 @@ const TASK: Updates['tasks'][number] = {
 const REPLY = { n: 2, role: 'assistant', text: 'It is done.', task_id: 't1', at_ms: 2 } as const;
 const DONE: Updates = {
   ...{ version: 2, run_id: 'run-1', sub_agent_runs: ['run-2'], messages: [REPLY], tasks: [TASK] },
-  is_idle: true,
+  ...{ open_changes: [], is_idle: true },
 };
 const BEFORE: Updates = {
-  ...{ version: 1, run_id: null, sub_agent_runs: [], messages: [], tasks: [], is_idle: true },
+  ...{ version: 1, run_id: null, sub_agent_runs: [], messages: [], tasks: [], open_changes: [] },
+  is_idle: true,
 };
 
 function entry(runId = 'run-1'): Entry {
@@ -47,6 +48,22 @@ function entry(runId = 'run-1'): Entry {
         ...{ risk: [], reason: 'Because.' },
       },
     },
+  };
+}
+
+function changeWith(id: string, lines: readonly string[]): StewardAnswers['changes/show'] {
+  return {
+    change: {
+      ...{ id, kind: 'files', state: 'open', why: 'Asked.', run_id: 'run-1', proposed_at_ms: 1 },
+      ...{ is_modified: false, by: null, decided_at_ms: null, paths: ['/srv/a'] },
+    },
+    ...{ sha256: HASH, loosens: [], notes: [] },
+    files: [
+      {
+        ...{ path: '/srv/a', to: null, kind: 'create', before: null, after: null },
+        diff: `${lines.join('\n')}\n`,
+      },
+    ],
   };
 }
 
@@ -83,6 +100,11 @@ function open(changes: Partial<ChatPorts> = {}): ChatView {
     decide: (_entry, state) => {
       verdicts.push(state);
       return undefined;
+    },
+    showChange: async (id) => changeWith(id, ['+hi']),
+    decideChange: async ({ change: { id } }, verdict) => {
+      verdicts.push(`${verdict} ${id}`);
+      return `${id}: ${verdict}.`;
     },
     forbidden: undefined,
     end: (hasWorked) => ends.push(hasWorked),
@@ -217,5 +239,99 @@ describe('a confirmation', () => {
     view.onEnd({ kind: 'missing', id: 'ask-1' });
     view.line('y');
     expect([verdicts, sent]).toEqual([[], ['y']]);
+  });
+});
+
+describe('a proposed change', () => {
+  const CHANGE = { id: 'change-1', sha256: HASH };
+
+  /** The task has ended with a change that waits. */
+  async function proposed(changes: Partial<ChatPorts> = {}): Promise<ChatView> {
+    const view = open(changes);
+    view.line('Go.');
+    await Promise.resolve();
+    view.onUpdates({ ...DONE, open_changes: [CHANGE] });
+    await Promise.resolve();
+    nowMs += 1_000;
+    return view;
+  }
+
+  test.each([
+    ['y', 'approve change-1'],
+    ['no', 'reject change-1'],
+  ])('is shown when the task has ended, and %s decides it', async (text, verdict) => {
+    const view = await proposed();
+    expect(noted).toMatch(/^change-1: files, open$[^]*^\+hi$[^]*Apply this\? [^\n]*$/m);
+    expect(noted).not.toMatch(/> $/);
+    view.line(text);
+    await Promise.resolve();
+    expect([verdicts, sent]).toEqual([[verdict], ['Go.']]);
+    await Promise.resolve();
+    expect(noted).toMatch(/: change-1: \w+\.\n> $/);
+  });
+
+  test('that is left for later is asked about again only when it is another one', async () => {
+    const view = await proposed();
+    view.line('l');
+    expect(noted).toMatch(/sub steward review show change-1\n> $/);
+    view.onUpdates({ ...DONE, messages: [], open_changes: [CHANGE] });
+    expect(noted).toMatch(/> $/);
+    view.onUpdates({ ...DONE, messages: [], open_changes: [{ ...CHANGE, sha256: 'b' }] });
+    await Promise.resolve();
+    expect(noted).toMatch(/Apply this\? [^\n]*$/);
+    expect(verdicts).toEqual([]);
+  });
+
+  test('is not decided by what was typed before it could be read', async () => {
+    const view = await proposed();
+    nowMs -= 900;
+    view.line('y');
+    expect(verdicts).toEqual([]);
+  });
+
+  test('of many lines is approved only when all of them were shown', async () => {
+    const lines = Array.from({ length: 500 }, (_, n) => `+line ${n}`);
+    const view = await proposed({ showChange: async (id) => changeWith(id, lines) });
+    expect(noted).not.toContain('+line 499');
+    view.line('y');
+    expect(verdicts).toEqual([]);
+    view.line('a');
+    expect(noted).toContain('+line 499');
+    view.line('y');
+    expect(verdicts).toEqual(['approve change-1']);
+  });
+
+  test('cannot steer the terminal', async () => {
+    await proposed({ showChange: async (id) => changeWith(id, ['+\u001b[2J\u202e']) });
+    expect(noted).not.toMatch(/[\u001b\u202e]/);
+  });
+
+  test('keeps a single message open until it is decided', async () => {
+    const view = await proposed({ isSingle: true });
+    expect(ends).toEqual([]);
+    view.answer('y');
+    await Promise.resolve();
+    await Promise.resolve();
+    expect([verdicts, ends]).toEqual([['approve change-1'], [true]]);
+  });
+
+  test('waits elsewhere when the input ends', async () => {
+    const view = await proposed({ isSingle: true });
+    view.inputEnded();
+    expect(noted).toContain('sub steward review show change-1');
+    expect([verdicts, ends]).toEqual([[], [true]]);
+  });
+
+  test('where nobody may decide is announced with the command that shows it', async () => {
+    await proposed({ isSingle: true, forbidden: 'there is no terminal.' });
+    expect(noted).toContain('A change waits for you: sub steward review show change-1\n');
+    expect([verdicts, ends]).toEqual([[], [true]]);
+  });
+
+  test('from before the chat is not asked about, only counted', () => {
+    const view = open();
+    view.skip(0, { ...BEFORE, open_changes: [CHANGE] });
+    view.onUpdates({ ...BEFORE, open_changes: [CHANGE] });
+    expect(noted).toBe('Still open from before: 1 change. See them with sub steward review.\n');
   });
 });

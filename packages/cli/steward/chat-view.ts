@@ -4,6 +4,7 @@ import type { Ended, Entry } from '@subluminal/plane/approvals';
 import { entryJson } from '../approvals/render-approval.ts';
 import type { Colors } from '../terminal/io.ts';
 import { harmless, harmlessLine, jsonText, plural, shortened } from '../terminal/text.ts';
+import { changeText, type ShownChange } from './change-text.ts';
 
 type Updates = StewardAnswers['updates'];
 type Task = Updates['tasks'][number];
@@ -23,6 +24,10 @@ export interface ChatPorts {
   readonly stop: () => void;
   /** Gives why a verdict took no effect. */
   readonly decide: (entry: Entry, state: 'approved' | 'rejected') => string | undefined;
+  /** All of a proposed change; undefined when it is not there any more. */
+  readonly showChange: (id: string) => Promise<ShownChange | undefined>;
+  /** Gives what came of it. */
+  readonly decideChange: (view: ShownChange, verdict: 'approve' | 'reject') => Promise<string>;
   /** Why nobody here may decide; undefined when the person at this terminal may. */
   readonly forbidden: string | undefined;
   readonly end: (hasWorked: boolean) => void;
@@ -35,23 +40,39 @@ const SETTLE_MS = 700;
 const MINUTE_MS = 60_000;
 const ARGS_LENGTH_MAX = 100;
 const RESULT_LENGTH_MAX = 160;
+/** Of a change, before the person asks for all of it. */
+const CHANGE_LINES_MAX = 120;
 const OVER: ReadonlySet<Step['state']> = new Set(['done', 'refused', 'failed', 'unknown']);
+
+/** What the person at the terminal is asked; an answer that is not listed means nothing. */
+interface ChatQuestion {
+  readonly id: string;
+  readonly keys: string;
+  readonly answers: ReadonlyMap<string, () => void>;
+}
 
 export class ChatView {
   readonly #ports: ChatPorts;
   readonly #waiting = new Map<string, Entry>();
   readonly #shownSteps = new Set<string>();
-  #asked: { readonly entry: Entry; readonly atMs: number } | undefined;
+  #asked: (ChatQuestion & { readonly atMs: number }) | undefined;
   #runIds: ReadonlySet<string> = new Set();
+  #changes: Updates['open_changes'] = [];
+  readonly #seenChanges = new Set<string>();
+  #mayDecide: boolean;
   readonly #ended = new Set<string>();
   /** Messages on their way, and tasks whose end was not seen yet. */
   readonly #open = new Set<string>();
   #lastMessage = 0;
   #isIdle = true;
+  /** The prompt is there, and nothing has come after it. */
+  #isReady = true;
+  #hasWorked = true;
   #isLeaving = false;
 
   constructor(ports: ChatPorts) {
     this.#ports = ports;
+    this.#mayDecide = ports.forbidden === undefined;
   }
 
   /** The number of the last message that was shown. */
@@ -59,16 +80,17 @@ export class ChatView {
     return this.#lastMessage;
   }
 
-  /** Messages up to this one were seen before. */
-  skipTo(n: number): void {
-    this.#lastMessage = n;
-  }
-
-  /** Steps of these tasks were seen before. */
-  skipSteps(tasks: readonly Task[]): void {
-    for (const { id, steps } of tasks) {
+  /** What was there before the chat began: messages up to this one, steps of these tasks, and changes. */
+  skip(lastMessage: number, { tasks, open_changes }: Updates): void {
+    this.#lastMessage = lastMessage;
+    for (const { id, steps, state } of tasks) {
+      if (state === 'running') continue;
       for (const { n } of steps) this.#shownSteps.add(`${id}-${n}`);
     }
+    for (const { sha256 } of open_changes) this.#seenChanges.add(sha256);
+    if (open_changes.length === 0) return;
+    const count = plural(open_changes.length, 'change');
+    this.#ports.note(`Still open from before: ${count}. See them with sub steward review.\n`);
   }
 
   prompt(): void {
@@ -85,11 +107,23 @@ export class ChatView {
 
   /** What is typed beside a single message: it decides, or means nothing. */
   answer(text: string): void {
-    if (this.#asked !== undefined) this.#decide(this.#asked, text.trim().toLowerCase());
+    if (this.#asked === undefined) return;
+    const { keys, answers, atMs } = this.#asked;
+    const act = answers.get(text.trim().toLowerCase());
+    const isTooSoon = this.#ports.nowMs() - atMs < SETTLE_MS;
+    if (act === undefined || isTooSoon) return this.#ports.note(keys);
+    act();
+  }
+
+  /** Nobody types here any more: calls expire, and changes wait elsewhere. */
+  inputEnded(): void {
+    this.#mayDecide = false;
+    this.#asked?.answers.get('l')?.();
   }
 
   async #send(text: string): Promise<void> {
     this.#isIdle = false;
+    this.#isReady = false;
     const sending = `sending ${this.#open.size}`;
     this.#open.add(sending);
     const taskId = await this.#ports.send(text);
@@ -108,19 +142,18 @@ export class ChatView {
 
   onRequest(entry: Entry): void {
     this.#waiting.set(entry.request.id, entry);
-    this.#askNext();
+    this.#goOn();
   }
 
   onEnd(ended: Ended): void {
     const id = ended.kind === 'request' ? ended.request.id : ended.id;
     this.#waiting.delete(id);
-    if (this.#asked?.entry.request.id !== id) return;
-    this.#asked = undefined;
-    this.#askNext();
+    if (this.#asked?.id === id) this.#close();
   }
 
-  onUpdates({ run_id, sub_agent_runs, messages, tasks, is_idle }: Updates): void {
+  onUpdates({ run_id, sub_agent_runs, messages, tasks, open_changes, is_idle }: Updates): void {
     this.#runIds = new Set([...(run_id === null ? [] : [run_id]), ...sub_agent_runs]);
+    this.#changes = open_changes;
     for (const task of tasks) this.#showSteps(task);
     const { colors } = this.#ports;
     for (const { n, role, text, task_id } of messages) {
@@ -129,13 +162,9 @@ export class ChatView {
       if (role === 'assistant') this.#ports.say(`${shownText(text)}\n`);
       if (role === 'notice') this.#ports.note(`${colors.yellow(shownText(text))}\n`);
     }
-    const wasIdle = this.#isIdle;
     this.#isIdle = is_idle && this.#open.size === 0;
-    this.#askNext();
-    if (!this.#isIdle || wasIdle) return;
-    this.#isLeaving = false;
-    if (this.#ports.isSingle) return this.#ports.end(tasks.at(-1)?.state === 'done');
-    this.prompt();
+    this.#hasWorked = tasks.at(-1)?.state === 'done';
+    this.#goOn();
   }
 
   #endTask(id: string): void {
@@ -152,51 +181,107 @@ export class ChatView {
     }
   }
 
-  #askNext(): void {
-    if (this.#asked !== undefined) return;
-    const { note, render, forbidden, nowMs } = this.#ports;
+  /** Asks what is to be asked; then it is the person's turn, or the end of a single message. */
+  #goOn(): void {
+    while (this.#asked === undefined) if (!this.#askNext()) break;
+    if (this.#asked !== undefined || !this.#isIdle || this.#isReady) return;
+    this.#isReady = true;
+    this.#isLeaving = false;
+    if (this.#ports.isSingle) return this.#ports.end(this.#hasWorked);
+    this.prompt();
+  }
+
+  /** Whether there was something; calls first, because a task waits for them. */
+  #askNext(): boolean {
     const entry = [...this.#waiting.values()].find(({ request }) =>
       this.#runIds.has(request.call.run_id),
     );
-    if (entry === undefined) return;
-    if (forbidden !== undefined) {
-      this.#waiting.delete(entry.request.id);
-      const { id, call, expires_at } = entry.request;
-      const left = Math.max(1, Math.round((Date.parse(expires_at) - nowMs()) / MINUTE_MS));
+    if (entry !== undefined) {
+      this.#askCall(entry);
+      return true;
+    }
+    const change = this.#changes.find(({ sha256 }) => !this.#seenChanges.has(sha256));
+    if (change === undefined || this.#open.size > 0) return false;
+    this.#seenChanges.add(change.sha256);
+    if (this.#mayDecide) void this.#askChange(change.id);
+    else this.#ports.note(`A change waits for you: sub steward review show ${change.id}\n`);
+    return true;
+  }
+
+  #ask(question: ChatQuestion): void {
+    this.#isReady = false;
+    this.#asked = { ...question, atMs: this.#ports.nowMs() };
+    this.#ports.note(question.keys);
+  }
+
+  #close(): void {
+    this.#asked = undefined;
+    this.#goOn();
+  }
+
+  #askCall(entry: Entry): void {
+    const { note, render, nowMs, colors } = this.#ports;
+    const { id, call, expires_at } = entry.request;
+    const left = Math.max(1, Math.round((Date.parse(expires_at) - nowMs()) / MINUTE_MS));
+    const minutes = plural(left, 'minute');
+    if (!this.#mayDecide) {
+      this.#waiting.delete(id);
       const how = `in a terminal, run \`sub approvals approve ${id}\` or \`sub approvals reject ${id}\``;
-      const waits = `waits ${plural(left, 'minute')} for a person`;
+      const waits = `waits ${minutes} for a person`;
       return note(harmlessLine(`${call.server}.${call.tool} ${waits}: ${how}.`));
     }
-    this.#asked = { entry, atMs: nowMs() };
-    note(`\n${render(entry)}${this.#keys()}`);
+    const keys = colors.bold('Allow this? y (yes), n (no), d (details): ');
+    note(`\n${render(entry)}Steward waits for your answer, ${minutes} at most.\n`);
+    const decide = (state: 'approved' | 'rejected') => () => {
+      const trouble = this.#ports.decide(entry, state);
+      if (trouble !== undefined) return note(`${harmlessLine(trouble)}${keys}`);
+      this.#waiting.delete(id);
+      this.#close();
+    };
+    const details = () => note(`${jsonText(entryJson(entry, false))}${keys}`);
+    const [yes, no] = [decide('approved'), decide('rejected')];
+    this.#ask({ id, keys, answers: answersOf({ y: yes, yes, n: no, no, d: details, details }) });
   }
 
-  #decide({ entry, atMs }: { readonly entry: Entry; readonly atMs: number }, text: string): void {
-    const { note, nowMs, decide } = this.#ports;
-    if (nowMs() - atMs < SETTLE_MS) return note(this.#keys());
-    if (text === 'd' || text === 'details') {
-      return note(`${jsonText(entryJson(entry, false))}${this.#keys()}`);
-    }
-    const state = VERDICTS.get(text);
-    if (state === undefined) return note(this.#keys());
-    const trouble = decide(entry, state);
-    if (trouble !== undefined) return note(`${harmlessLine(trouble)}${this.#keys()}`);
-    this.#waiting.delete(entry.request.id);
-    this.#asked = undefined;
-    this.#askNext();
-  }
-
-  #keys(): string {
-    return this.#ports.colors.bold('Allow this? y (yes), n (no), d (details): ');
+  async #askChange(id: string): Promise<void> {
+    const { note, colors, showChange, decideChange } = this.#ports;
+    // What is typed until it is shown is no answer, and no message either.
+    this.#ask({ id, keys: '', answers: new Map() });
+    const view = await showChange(id);
+    if (view === undefined || !this.#mayDecide) return this.#close();
+    const lines = changeText(view, colors).trimEnd().split('\n');
+    let isWhole = lines.length <= CHANGE_LINES_MAX;
+    const rest = lines.length - CHANGE_LINES_MAX;
+    const cut = isWhole ? '' : `… ${plural(rest, 'more line')}\n`;
+    note(`\n${lines.slice(0, CHANGE_LINES_MAX).join('\n')}\n${cut}`);
+    const all = isWhole ? '' : ', a (all of it)';
+    const keys = colors.bold(`Apply this? y (yes), n (no), l (later)${all}: `);
+    const decide = async (verdict: 'approve' | 'reject') => {
+      this.#asked = { id, keys: '', answers: new Map(), atMs: 0 };
+      note(harmlessLine(await decideChange(view, verdict)));
+      this.#close();
+    };
+    const yes = () => {
+      if (isWhole) return void decide('approve');
+      note(`Not all of it was shown: a shows it.\n${keys}`);
+    };
+    const no = () => void decide('reject');
+    const later = () => {
+      note(`It stays open: sub steward review show ${id}\n`);
+      this.#close();
+    };
+    const showAll = () => {
+      isWhole = true;
+      note(`${lines.slice(CHANGE_LINES_MAX).join('\n')}\n${keys}`);
+    };
+    const known = { y: yes, yes, n: no, no, l: later, later };
+    this.#ask({ id, keys, answers: answersOf(all === '' ? known : { ...known, a: showAll }) });
   }
 }
 
-const VERDICTS: ReadonlyMap<string, 'approved' | 'rejected'> = new Map([
-  ['y', 'approved'],
-  ['yes', 'approved'],
-  ['n', 'rejected'],
-  ['no', 'rejected'],
-] as const);
+function answersOf(answers: { readonly [word: string]: () => void }): ChatQuestion['answers'] {
+  return new Map(Object.entries(answers));
+}
 
 /** Line ends stay, everything else that a terminal would obey does not. */
 function shownText(text: string): string {
@@ -207,7 +292,8 @@ function stepLine({ server, tool, args, state, result }: Step, colors: Colors): 
   const name = server === '' ? tool : `${server}.${tool}`;
   const given = shortened(harmless(JSON.stringify(args)), ARGS_LENGTH_MAX);
   const call = `${harmless(name)} ${given}`;
-  const [first = ''] = (result ?? '').split('\n');
+  const lines = (result ?? '').split('\n');
+  const first = lines.find((line) => !line.startsWith('[EXTERNAL_CONTENT ')) ?? '';
   const why = shortened(harmless(first), RESULT_LENGTH_MAX);
   switch (state) {
     case 'done':

@@ -14,7 +14,10 @@ import { requestText } from '../approvals/render-approval.ts';
 import { orThrow } from '../input/command.ts';
 import { mayAct } from '../input/require-person.ts';
 import type { Io } from '../terminal/io.ts';
+import type { ShownChange } from './change-text.ts';
 import { ChatView } from './chat-view.ts';
+import { approveChange, decidedText, rejectChange } from './decide-change.ts';
+import { stewardAnswer } from './steward-home.ts';
 
 const WAIT_MS = 30_000;
 const LINE_LENGTH_MAX = 100_000;
@@ -77,7 +80,9 @@ export async function chat({ socket, message }: ChatOptions, io: Io): Promise<bo
       void readLines(io, stop, (line) => view.line(line)).then(() => stop.abort());
     } else {
       view.line(message);
-      if (io.stdinIsTerminal) void readLines(io, stop, (line) => view.answer(line));
+      if (io.stdinIsTerminal) {
+        void readLines(io, stop, (line) => view.answer(line)).then(() => view.inputEnded());
+      }
     }
     await ended(stop.signal);
   } finally {
@@ -101,6 +106,16 @@ function terminalPorts(desk: Desk, io: Io) {
       const decided = desk.decide(request.id, { ...ownVerdict(), state, sha256 });
       if (decided.kind === 'ended' || decided.kind === 'already') return undefined;
       return undecidedFailure(decided).message;
+    },
+    showChange: async (id: string) => {
+      const shown = await stewardAnswer('changes/show', { id });
+      return isFailure(shown) || shown.change.state !== 'open' ? undefined : shown;
+    },
+    decideChange: async (view: ShownChange, verdict: 'approve' | 'reject') => {
+      const decided = await (verdict === 'approve'
+        ? approveChange(view)
+        : rejectChange(view.change.id));
+      return isFailure(decided) ? `${decided.message} ${decided.fix}` : decidedText(decided);
     },
     forbidden: mayAct('terminal', io)?.message,
   };
@@ -129,8 +144,7 @@ async function seenSoFar(socket: string, id: string | undefined, view: ChatView)
     seen = orThrow(await askSteward(socket, 'updates', { input }));
     after = seen.messages.at(-1)?.n ?? after;
   } while (seen.messages.length > 0);
-  view.skipTo(after);
-  view.skipSteps(seen.tasks.filter(({ state }) => state !== 'running'));
+  view.skip(after, seen);
 }
 
 interface Following {

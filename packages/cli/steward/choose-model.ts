@@ -11,19 +11,33 @@ interface ModelFlags {
   readonly gateway: boolean;
 }
 
+interface NamedModel {
+  readonly provider: 'anthropic' | 'openai' | 'openai_compat' | 'gateway';
+  readonly model: string;
+  readonly base_url?: string;
+  readonly key_ref?: string;
+}
+
 export interface ChosenModel {
   readonly kind: 'chosen';
   readonly why: string;
-  readonly model: {
-    readonly provider: 'anthropic' | 'openai' | 'openai_compat' | 'gateway';
-    readonly model: string;
-    readonly base_url?: string;
-    readonly key_ref?: string;
-  };
+  readonly model: NamedModel;
+  /** A smaller one of the same provider, where its name is known. */
+  readonly guardian?: NamedModel;
 }
 
-const ANTHROPIC = { key: 'ANTHROPIC_API_KEY', model: 'claude-sonnet-4-5' };
-const OPENAI = { key: 'OPENAI_API_KEY', model: 'gpt-5' };
+interface OwnKey {
+  readonly key: string;
+  readonly model: string;
+  readonly guardian: string;
+}
+
+const ANTHROPIC: OwnKey = {
+  key: 'ANTHROPIC_API_KEY',
+  model: 'claude-sonnet-4-5',
+  guardian: 'claude-haiku-4-5',
+};
+const OPENAI: OwnKey = { key: 'OPENAI_API_KEY', model: 'gpt-5', guardian: 'gpt-5-mini' };
 const FIX =
   'Give --model-url URL --model NAME for a local model, --anthropic, --openai or --gateway.';
 const LINE_LENGTH_MAX = 2_048;
@@ -48,12 +62,13 @@ export async function chooseModel(flags: ModelFlags, io: Io): Promise<ChosenMode
 
 function keyed(
   provider: 'anthropic' | 'openai',
-  { key, model: usual }: { readonly key: string; readonly model: string },
+  { key, model: usual, guardian }: OwnKey,
   model = usual,
 ): ChosenModel {
   const found = process.env[key] ? 'is set' : 'is not set yet';
-  const why = `It asks ${model} of ${provider}, with the key in ${key}, which ${found}.`;
-  return { kind: 'chosen', why, model: { provider, model, key_ref: `env://${key}` } };
+  const why = `It asks ${model} of ${provider}, and ${guardian} as guardian, with the key in ${key}, which ${found}.`;
+  const named = (name: string) => ({ provider, model: name, key_ref: `env://${key}` });
+  return { kind: 'chosen', why, model: named(model), guardian: named(guardian) };
 }
 
 function localModel(url: string, model: string | undefined): ChosenModel | Failure {

@@ -130,6 +130,18 @@ export function paintedBySign(text: string, { red, yellow }: Colors): string {
   return text.split('\n').map(paint).join('\n');
 }
 
+/** A tab moves no further than a space does; spelled out it hides how a file is written. */
+export function harmlessTabbed(text: string): string {
+  return text.split('\t').map(harmless).join('\t');
+}
+
+/** A harmless line of a unified diff. */
+export function paintedDiffLine(line: string, { green, red, cyan }: Colors): string {
+  if (line.startsWith('+')) return green(line);
+  if (line.startsWith('-')) return red(line);
+  return line.startsWith('@@') ? cyan(line) : line;
+}
+
 const SIZE_UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB'] as const;
 const SIZE_STEP = 1_024;
 

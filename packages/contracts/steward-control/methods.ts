@@ -123,6 +123,10 @@ export const STEWARD_STATUS = open({
   started_at_ms: required(TIME_MS, 'When it started.'),
   config_folder: required(words, 'Where its configuration is.'),
   servers: required(array(words, { itemsMax: LIST_MAX }), 'The servers whose tools it has.'),
+  shared_model: required(
+    nullable(words),
+    'The model that is both agent and guardian; null where the guardian has one of its own.',
+  ),
   channels: required(
     array(
       open({
@@ -229,6 +233,16 @@ export const STEWARD_UPDATES = open({
   ),
   messages: required(array(STEWARD_MESSAGE, { itemsMax: LIST_MAX }), 'In their order.'),
   tasks: required(array(STEWARD_TASK, { itemsMax: LIST_MAX }), 'The open tasks and the last one.'),
+  open_changes: required(
+    array(
+      open({
+        id: required(words, 'The change.'),
+        sha256: required(words, 'Another one when it has grown or was edited.'),
+      }),
+      { itemsMax: LIST_MAX },
+    ),
+    'Changes that were proposed here and wait for a person. None while a task is open, which may add to them.',
+  ),
   is_idle: required(boolean(), 'Nothing is left to do in this conversation.'),
 });
 

@@ -2,8 +2,14 @@
 // configuration.
 import { type Failure, isFailure, type StewardAnswers } from '@subluminal/contracts';
 import type { ControlHandlers } from '../control/index.ts';
+import type { Journal } from '../journal/index.ts';
 import type { ProposalDesk, ProposalView } from '../proposals/index.ts';
-import type { ChangeDesk, ChangeSet, ChangeView } from '../staging/index.ts';
+import {
+  type ChangeDesk,
+  type ChangeSet,
+  type ChangeView,
+  changeSetHash,
+} from '../staging/index.ts';
 
 type ChangeMethod = Extract<keyof ControlHandlers, `changes${string}`>;
 type ToldChange = StewardAnswers['changes/approve'];
@@ -67,6 +73,20 @@ export function changeHandlers(
       return told(back);
     },
   };
+}
+
+/** Those that wait for a person and were proposed in this conversation, or by a sub-agent that works for it. */
+export function openChangesIn(
+  { files, proposals }: ChangeDesks,
+  journal: Journal,
+  conversationId: string,
+): StewardAnswers['updates']['open_changes'] {
+  return [...files.list(), ...proposals.list()]
+    .filter(({ state, run_id }) => {
+      const by = state === 'open' ? journal.conversationOfRun(run_id) : undefined;
+      return (by?.parentId ?? by?.id) === conversationId;
+    })
+    .map((set) => ({ id: set.id, sha256: changeSetHash(set) }));
 }
 
 export function changeAnswer(set: ChangeSet, kind: ToldChange['kind']): ToldChange {

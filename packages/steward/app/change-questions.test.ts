@@ -21,13 +21,13 @@ let path: string;
 let changes: OpenChanges;
 let questions: ChangeQuestions;
 let next: Promise<Asked>;
+let asked: (question: Asked) => void;
 beforeEach(async () => {
   home = mkdtempSync(join(tmpdir(), 'sub-questions-'));
   const work = join(home, 'work');
   mkdirSync(work);
   path = join(work, 'a.txt');
   writeFileSync(path, 'one\n');
-  let asked: (question: Asked) => void = () => undefined;
   next = new Promise((resolve) => {
     asked = resolve;
   });
@@ -38,7 +38,11 @@ beforeEach(async () => {
     proposed: (set) => questions.proposed(set),
     log: () => undefined,
   });
-  questions = new ChangeQuestions({
+  questions = newQuestions();
+});
+
+function newQuestions(): ChangeQuestions {
+  return new ChangeQuestions({
     desks: changes.desks,
     channels: {
       ask: (_, confirmation, decide) => {
@@ -55,7 +59,7 @@ beforeEach(async () => {
     nowMs: Date.now,
     log: () => undefined,
   });
-});
+}
 afterEach(async () => {
   await questions.stop();
   rmSync(home, { recursive: true });
@@ -109,4 +113,20 @@ test('a change that is decided elsewhere ends its question', async () => {
 test('a change whose diff is cut cannot be approved where it is not seen', async () => {
   await propose(`${'x'.repeat(3_000)}\n`);
   expect((await next).confirmation.isWhole).toBe(false);
+});
+
+test('an open change is asked about again after a restart, and its answer counts', async () => {
+  const { id } = await propose('two\n');
+  await next;
+  await questions.stop();
+  next = new Promise((resolve) => {
+    asked = resolve;
+  });
+  questions = newQuestions();
+  questions.resume();
+  const { confirmation, decide, ended } = await next;
+  expect(confirmation.id).toBe(id);
+  decide(approval(confirmation.sha256));
+  expect(await ended).toBe('approved by ada.');
+  expect(readFileSync(path, 'utf8')).toBe('two\n');
 });

@@ -24,6 +24,7 @@ interface AskedChange {
 type AskedView = ChangeView & Partial<Pick<ProposalView, 'loosens' | 'notes'>>;
 
 const ANSWER_MS = 5 * 60_000;
+const AGAIN_MS = 24 * 60 * 60_000;
 const DIFF_LENGTH_MAX = 100_000;
 const LONG_LINE = /[^\n]{1900}/;
 const LATER = 'Nobody answered in time. It stays open:';
@@ -41,6 +42,18 @@ export class ChangeQuestions {
   /** A change was proposed, or has grown. */
   proposed(set: ChangeSet): void {
     this.#inTurn(() => this.#ask(set));
+  }
+
+  /** After a restart the buttons of earlier questions are dead. What is older waits in `sub steward review`. */
+  resume(): void {
+    const { desks, nowMs } = this.#parts;
+    const sets = [...desks.files.list(), ...desks.proposals.list()];
+    const isAsked = ({ state, proposed_at_ms }: ChangeSet) =>
+      state === 'open' && proposed_at_ms > nowMs() - AGAIN_MS;
+    const asked = sets
+      .filter(isAsked)
+      .toSorted((left, right) => left.proposed_at_ms - right.proposed_at_ms);
+    for (const set of asked) this.proposed(set);
   }
 
   /** It was decided, here or elsewhere. */

@@ -12,7 +12,7 @@ import type { Journal } from '../journal/index.ts';
 import type { Conversations } from '../loop/index.ts';
 import type { Memory } from '../memory/index.ts';
 import { monitorRules } from '../monitor/index.ts';
-import { type ChangeDesks, changeHandlers } from './change-handlers.ts';
+import { type ChangeDesks, changeHandlers, openChangesIn } from './change-handlers.ts';
 import { type ExpansionControl, expansionHandlers } from './expansion-handlers.ts';
 import { type MemoryParts, memoryHandlers } from './memory-handlers.ts';
 import { lastMemoryAudit } from './open-own-memory.ts';
@@ -30,7 +30,7 @@ export interface ControlParts {
   readonly conversations: Conversations;
   readonly about: () => Pick<
     Status,
-    'pid' | 'version' | 'started_at_ms' | 'config_folder' | 'servers' | 'channels'
+    'pid' | 'version' | 'started_at_ms' | 'config_folder' | 'servers' | 'channels' | 'shared_model'
   >;
   readonly pending: () => Pick<Status, 'pending_confirmations' | 'pending_changes'>;
   readonly guardrails: () => Pick<GuardrailsFile, 'monitor' | 'day'>;
@@ -91,7 +91,8 @@ export function controlHandlers(parts: ControlParts): ControlHandlers {
     }),
     updates: async ({ conversation_id, after, version, wait_ms: waitMs = 0 }, signal) => {
       if (version !== undefined) await changed(journal, version, { waitMs, signal });
-      return updatesAnswer(journal, conversation_id, after);
+      const openChanges = () => openChangesIn(parts.desks, journal, conversation_id);
+      return updatesAnswer(journal, { conversationId: conversation_id, after, openChanges });
     },
   };
 }

@@ -61,7 +61,13 @@ beforeEach(async () => {
     log: () => undefined,
   });
   const pairing = pairingWith([]);
-  const about = { pid: 7, version: '1', started_at_ms: 1, config_folder: '/srv/steward' };
+  const about = {
+    pid: 7,
+    version: '1',
+    started_at_ms: 1,
+    config_folder: '/srv/steward',
+    shared_model: null,
+  };
   parts = {
     ...(await world.start()),
     memory,
@@ -170,6 +176,31 @@ test('a message becomes a task, whose steps and reply can be followed', async ()
     open_tasks: [],
     spending: [{ purpose: 'agent', turns: 2 }],
   });
+});
+
+test('changes that wait are told in the conversation that has proposed them, once no task is open', async () => {
+  const runOf = (person: string, id: string) => {
+    const { journal } = parts;
+    const conversation = { id: person, channel: 'terminal', person, address: '' };
+    journal.setRun(journal.conversationFor(conversation).id, id);
+  };
+  runOf('ada', 'run-1');
+  runOf('bob', 'run-of-bob');
+  const bytes = Buffer.from('tea');
+  const path = join(folder, 'notes', 'a.txt');
+  const files = [{ path, next: () => ({ kind: 'content', bytes }) as const }];
+  const set = await changes.staging.stage({ key: 'k', runId: 'run-1', why: '', files });
+  if (isFailure(set)) throw new Error(set.message);
+  // The run of the proposal has ended.
+  runOf('ada', 'run-2');
+  const openIn = async (conversation_id: string) =>
+    (await told(askSteward(socket, 'updates', { input: { conversation_id, after: 0 } })))
+      .open_changes;
+  expect(await openIn('ada')).toMatchObject([{ id: set.id }]);
+  expect(await openIn('bob')).toEqual([]);
+  world.script = () => new Promise(() => undefined);
+  await told(askSteward(socket, 'send', { input: SEND }));
+  expect(await openIn('ada')).toEqual([]);
 });
 
 test('a task that hangs is stopped', async () => {

@@ -4,10 +4,12 @@ import { type Failure, type GuardrailsFile, isFailure, tableFailure } from '@sub
 import { createRedactor } from '@subluminal/core/scan';
 import { errorText } from '@subluminal/plane/os';
 import { uuidv7 } from 'uuidv7';
+import type { StewardConfig } from '../config/index.ts';
 import { controlSocket, serveControl } from '../control/index.ts';
 import { replyFor } from '../egress/index.ts';
 import { openGuardian } from '../guardian/index.ts';
 import { Conversations, type LoopLimits, stepJudge } from '../loop/index.ts';
+import { sharedModel } from '../models/index.ts';
 import { accountedModels } from './accounted-models.ts';
 import { startBackgroundWork } from './background-work.ts';
 import { ChangeQuestions } from './change-questions.ts';
@@ -62,6 +64,7 @@ async function open(options: StewardOptions, opened: OpenParts): Promise<string 
     personOf: (runId) => personOf(journal, runId),
   });
   parts.ask.questions = opened.add(questions, (one) => one.stop());
+  questions.resume();
   const delivery = new ReplyDelivery({
     ...{ journal, log },
     reply: (to, text) => channels.desk.reply(to, text),
@@ -74,6 +77,7 @@ async function open(options: StewardOptions, opened: OpenParts): Promise<string 
     started_at_ms: startedAtMs,
     config_folder: live.current().folder,
     servers: live.current().servers.map(({ name }) => name),
+    shared_model: sharedModelOf(live.current()),
     channels: [...channels.state()],
   });
   const socket = controlSocket(loaded.paths.run);
@@ -138,6 +142,10 @@ function wiredConversations(parts: Parts): Conversations {
       await run.close();
     },
   });
+}
+
+function sharedModelOf({ integrations, guardrails }: StewardConfig): string | null {
+  return (guardrails.guardian.enabled ? sharedModel(integrations.models) : undefined) ?? null;
 }
 
 function isPrivate(channel: string): boolean {

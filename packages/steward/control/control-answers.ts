@@ -36,7 +36,17 @@ function messageAnswer({ n, role, text, taskId, atMs }: JournalMessage) {
   return { n, role, text, task_id: taskId, at_ms: atMs };
 }
 
-export function updatesAnswer(journal: Journal, conversationId: string, after: number) {
+interface UpdatesQuery {
+  readonly conversationId: string;
+  readonly after: number;
+  /** Those of this conversation. */
+  readonly openChanges: () => ToldUpdates['open_changes'];
+}
+
+export function updatesAnswer(
+  journal: Journal,
+  { conversationId, after, openChanges }: UpdatesQuery,
+): ToldUpdates {
   const open = journal.openTasks().filter((task) => task.conversationId === conversationId);
   const subAgents = journal.subAgents
     .open()
@@ -44,7 +54,7 @@ export function updatesAnswer(journal: Journal, conversationId: string, after: n
   const [last] = journal.lastTasksOf(conversationId, 1);
   const tasks = [...open, ...(last === undefined ? [] : [last])];
   const shown = new Map(tasks.map((task) => [task.id, task]));
-  const answer: ToldUpdates = {
+  return {
     version: journal.version,
     run_id: journal.conversation(conversationId)?.runId ?? null,
     sub_agent_runs: subAgents
@@ -52,9 +62,9 @@ export function updatesAnswer(journal: Journal, conversationId: string, after: n
       .filter((id) => typeof id === 'string'),
     messages: journal.messagesAfter(after, conversationId).map(messageAnswer),
     tasks: [...shown.values()].map((task) => taskAnswer(journal, task)),
+    open_changes: open.length === 0 ? openChanges() : [],
     is_idle: open.length === 0 && subAgents.length === 0,
   };
-  return answer;
 }
 
 /** Resolves when the journal is no longer at this version, when the time is up, or when nobody waits. */

@@ -68,6 +68,13 @@ ALTER TABLE alerts ADD COLUMN acknowledged_by TEXT;
 ALTER TABLE alerts ADD COLUMN acknowledged_at INTEGER;
 `,
   'CREATE INDEX tasks_of ON tasks (conversation, n);',
+  `
+CREATE TABLE runs (id TEXT PRIMARY KEY, conversation TEXT NOT NULL REFERENCES conversations, at INTEGER NOT NULL)
+  STRICT, WITHOUT ROWID;
+INSERT OR IGNORE INTO runs SELECT s.run_id, t.conversation, s.at FROM steps s JOIN tasks t ON t.id = s.task
+  WHERE s.run_id IS NOT NULL;
+INSERT OR IGNORE INTO runs SELECT run_id, id, created_at FROM conversations WHERE run_id IS NOT NULL;
+`,
 ];
 
 /** The steps that are missing, in one transaction. Throws its failure. */

@@ -139,3 +139,15 @@ test.each([
   expect(told).toMatchObject({ code: 'SUB_STEWARD_JOURNAL' });
   expect(isFailure(told) && told.message).toContain(why);
 });
+
+test('a run leads to its conversation also after the next one has begun, until it is pruned', async () => {
+  const journal = await opened();
+  journal.conversationFor(ADA);
+  journal.setRun('c1', 'run-1');
+  journal.setRun('c1', 'run-2');
+  const conversations = () =>
+    ['run-1', 'run-2', 'run-3'].map((id) => journal.conversationOfRun(id)?.id);
+  expect(conversations()).toEqual(['c1', 'c1', undefined]);
+  journal.texts.prune(NOW_MS + 1);
+  expect(conversations()).toEqual([undefined, 'c1', undefined]);
+});

@@ -156,9 +156,10 @@ export class Journal {
     return row && conversationIn(row);
   }
 
+  /** Also of a run that has ended. */
   conversationOfRun(runId: string): Conversation | undefined {
-    const row = this.#db.get('SELECT * FROM conversations WHERE run_id = ?', runId);
-    return row && conversationIn(row);
+    const row = this.#db.get('SELECT conversation FROM runs WHERE id = ?', runId);
+    return row && this.conversation(textCell(row, 'conversation'));
   }
 
   /** The conversation in which a person has said something last. */
@@ -176,8 +177,11 @@ export class Journal {
   }
 
   setRun(conversationId: string, runId: string): void {
-    const sql = 'UPDATE conversations SET run_id = ? WHERE id = ?';
-    this.#write(() => this.#db.run(sql, runId, conversationId));
+    this.#write(() => {
+      const values = [runId, conversationId, this.#nowMs()];
+      this.#db.run('INSERT OR IGNORE INTO runs VALUES (?, ?, ?)', ...values);
+      this.#db.run('UPDATE conversations SET run_id = ? WHERE id = ?', runId, conversationId);
+    });
   }
 
   addMessage(message: NewMessage): JournalMessage {

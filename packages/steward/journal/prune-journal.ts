@@ -12,6 +12,8 @@ const AGED: readonly string[] = [
     AND NOT EXISTS (SELECT 1 FROM sub_agents s WHERE s.task = t.id) LIMIT ?2)`,
   `DELETE FROM messages WHERE n IN (SELECT n FROM messages m WHERE m.at < ?1 AND m.is_sent = 1
     AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.id = m.task) ORDER BY n LIMIT ?2)`,
+  `DELETE FROM runs WHERE id IN (SELECT id FROM runs r WHERE r.at < ?1
+    AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.run_id = r.id) LIMIT ?2)`,
   `DELETE FROM alerts WHERE n IN (SELECT n FROM alerts WHERE last_at < ?1 ORDER BY n LIMIT ?2)`,
 ];
 

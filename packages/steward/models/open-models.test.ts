@@ -6,7 +6,7 @@ import type { ModelFault, Reply } from '../../../test/steward/model-script.ts';
 import { type Scripts, startScriptedModel } from '../../../test/steward/scripted-model.ts';
 import { runningGateway } from '../../gateway/serve/testing/running-gateway.ts';
 import { bodyOf, loopback } from '../../gateway/turns/testing/loopback.ts';
-import type { ModelAnswer, ModelQuestion } from './index.ts';
+import { type ModelAnswer, type ModelQuestion, sharedModel } from './index.ts';
 import {
   localModel,
   openModelRun,
@@ -243,6 +243,14 @@ test('a secret in the conversation does not go to the model', async () => {
     /^The key is \[REDACTED-GITHUB-TOKEN-\w+\], tell ann@example\.com\.$/,
   );
   expect(of('turn_decision')[0]?.call.content?.action).toBe('redact');
+});
+
+test('a guardian that is the agent as well is told of', () => {
+  const [large, small] = ['large', 'small'].map((name) => localModel('http://127.0.0.1:1', name));
+  if (large === undefined || small === undefined) throw new Error('no models');
+  expect(sharedModel({ agent: [large] })).toBe('large');
+  expect(sharedModel({ agent: [large, small], guardian: [large] })).toBe('large');
+  expect(sharedModel({ agent: [large, small], guardian: [small, large] })).toBeUndefined();
 });
 
 test('each purpose has a chain of its own, or that of the agent', async () => {

@@ -45,6 +45,7 @@ test('a question goes to the method of the same name, its parameters as the inpu
     sub_agent_runs: [],
     messages: [],
     tasks: [],
+    open_changes: [],
     is_idle: true,
   };
   const { runDir, asked } = await stewardThatAnswers(answer);

@@ -72,7 +72,10 @@ function FirstWords() {
 
 function Conversation({ id }: { readonly id: string }) {
   const conversation = useConversation(id);
-  const { failure, isIdle } = conversation;
+  const { failure, isIdle, runIds } = conversation;
+  const waiting = useApprovals('pending').data?.rows.filter(({ request }) =>
+    runIds.includes(request.call.run_id),
+  );
   return (
     <>
       {/* Reversed, so that the browser keeps the end in view. */}
@@ -84,10 +87,12 @@ function Conversation({ id }: { readonly id: string }) {
         >
           <Messages conversation={conversation} />
           {failure !== undefined && <FailureText cause={failure} />}
-          <Waiting runId={conversation.runId} />
+          {waiting?.map((row) => (
+            <Waiting key={row.id} id={row.id} />
+          ))}
         </div>
       </div>
-      {!isIdle && <StopBar id={id} />}
+      {!isIdle && <StopBar id={id} isAsking={(waiting?.length ?? 0) > 0} />}
     </>
   );
 }
@@ -124,27 +129,24 @@ function Message({ message }: { readonly message: StewardMessage }) {
   );
 }
 
-/** The calls of this conversation that wait for a person, whole. */
-function Waiting({ runId }: { readonly runId: string | null }) {
-  const { data } = useApprovals('pending');
-  const rows = data?.rows.filter(({ request }) => request.call.run_id === runId) ?? [];
-  return rows.map(({ id }) => (
+/** A call that waits for a person, whole. */
+function Waiting({ id }: { readonly id: string }) {
+  return (
     <section
-      key={id}
       aria-label="Confirmation"
       className="flex flex-col overflow-hidden rounded-4 border border-ask"
     >
       <ApprovalDetail id={id} />
     </section>
-  ));
+  );
 }
 
-function StopBar({ id }: { readonly id: string }) {
+function StopBar({ id, isAsking }: { readonly id: string; readonly isAsking: boolean }) {
   const mayAct = useMay('owner');
   const stop = useDecision(() => post('stewardStop', { conversation_id: id }));
   return (
     <div className="flex shrink-0 items-center gap-3 border-t border-line px-3 py-1">
-      <span role="status">Steward works…</span>
+      <span role="status">{isAsking ? 'Steward waits for your answer…' : 'Steward works…'}</span>
       {mayAct && (
         <Button look="danger" disabled={stop.isPending} onClick={() => stop.mutate(undefined)}>
           Stop

@@ -10,7 +10,8 @@ export type StewardMessage = Updates['messages'][number];
 export interface FollowedConversation {
   readonly messages: readonly StewardMessage[];
   readonly tasks: ReadonlyMap<string, StewardTask>;
-  readonly runId: string | null;
+  /** Its run and those of its sub-agents: their calls may wait for this person. */
+  readonly runIds: readonly string[];
   readonly isIdle: boolean;
   /** Why there is no news; it is tried again. */
   readonly failure: unknown;
@@ -19,7 +20,7 @@ export interface FollowedConversation {
 const NOTHING: FollowedConversation = {
   messages: [],
   tasks: new Map(),
-  runId: null,
+  runIds: [],
   isIdle: true,
   failure: undefined,
 };
@@ -78,7 +79,7 @@ function grown(
   return {
     messages: [...known.messages, ...news.messages].slice(-MESSAGES_MAX),
     tasks: new Map([...known.tasks, ...told]),
-    runId: news.run_id,
+    runIds: [...(news.run_id === null ? [] : [news.run_id]), ...news.sub_agent_runs],
     isIdle: news.is_idle,
     failure: undefined,
   };
