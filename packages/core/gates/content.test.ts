@@ -435,6 +435,17 @@ describe('definitions', () => {
     ]);
   });
 
+  it('that were fine where less is looked for are looked at again', () => {
+    const listed = { ...bad, name: 'once-fine' };
+    const message = answer('tools/list', { tools: [listed] });
+    const lax = guardWith({ definitions: { injection: 'allow' } });
+    expect(lax.passing('in', message, 0)).toEqual({ kind: 'same' });
+    for (const guard of [guardWith(), guardWith()]) {
+      expect(arrived(message, guard.passing('in', message, 0))).toEqual({ tools: [] });
+      expect(guard.notices()).toHaveLength(1);
+    }
+  });
+
   it('are bad under a name that stands in the list twice', () => {
     const guard = guardWith();
     const message = answer('tools/list', { tools: [bad, { ...good, name: 'bad' }] });

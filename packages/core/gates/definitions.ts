@@ -2,6 +2,7 @@
 import { type FullContentSection, unscannedAction } from '@subluminal/contracts';
 import {
   applyActions,
+  type DefinitionOptions,
   type FindingClass,
   type ScanVerdict,
   scanInstructions,
@@ -59,13 +60,28 @@ const ENDS = {
   instructions: ' Calls to the server are blocked.',
 } as const;
 
+/** Definitions in which nothing was found, by their hash: each session of a server lists the same ones again. */
+const CLEAN = new Set<string>();
+const CLEAN_MAX = 10_000;
+const NOTHING: ScanVerdict = { findings: [], unscanned: [], scannedUnits: 0, steps: 0 };
+
 function scanned(
   { options }: Memory,
   section: FullContentSection,
-  { kind, value }: Definition,
+  definition: Definition,
 ): ScanVerdict {
   const classes = CLASSES.filter((name) => section.definitions[name] !== 'allow');
-  const how = { fingerprint: options.fingerprint, classes };
+  const { kind, value } = definition;
+  const key = options.sha256(JSON.stringify([kind, classes, value]));
+  if (CLEAN.has(key)) return NOTHING;
+  const verdict = scan(definition, { fingerprint: options.fingerprint, classes });
+  if (verdict.findings.length > 0 || verdict.unscanned.length > 0) return verdict;
+  if (CLEAN.size >= CLEAN_MAX) CLEAN.clear();
+  CLEAN.add(key);
+  return verdict;
+}
+
+function scan({ kind, value }: Definition, how: DefinitionOptions): ScanVerdict {
   if (kind === 'tool') return scanToolDefinition(value, how);
   return typeof value === 'string' ? scanInstructions(value, how) : scanListed(value, how);
 }
