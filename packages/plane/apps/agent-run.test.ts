@@ -96,6 +96,18 @@ test('a run is on record from its start to its end, with all that was decided', 
   expect(events('tool_call_end')).toMatchObject([{ status: 'OK' }, { status: 'ERROR' }]);
 });
 
+test('the record of a run holds each of its policies whole, once', async () => {
+  const { open, close, events } = await agentRuns();
+  const run = await open([mailServer(), webServer({})]);
+  await run.tools();
+  await run.usePolicy(await policyOf({ rules: [denies('note')] }));
+  await close();
+  const loaded = events('policy_loaded');
+  expect(loaded).toHaveLength(4);
+  const whole = loaded.filter(({ document }) => document !== undefined);
+  expect(whole).toMatchObject([{ reload: false }, { reload: true, document: { rules: [{}] } }]);
+});
+
 test('a tool of our own gets the key of its step, and its faults are answers', async () => {
   const { open } = await agentRuns();
   const mail = mailServer();

@@ -36,6 +36,8 @@ export interface Injection {
 interface RunMembership {
   /** Whether it records the start of the run. */
   readonly tellsStart: boolean;
+  /** Whether another session of the run has recorded the policy with this hash whole; from now on, one has. */
+  readonly hasWritten?: (policyHash: string) => boolean;
   /** Leaves the run. The account of all its shims when this one has to record the end. */
   readonly leave: (own: ShimAccount) => ShimAccount | undefined;
 }

@@ -19,11 +19,12 @@ export function recordStart(governed: GovernedSession): void {
 }
 
 export function recordPolicy(
-  { recorder }: GovernedSession,
+  { recorder, parts }: GovernedSession,
   snapshot: Snapshot,
   reload: boolean,
 ): void {
-  recorder.record('policy_loaded', policyLoaded(snapshot, reload));
+  const isWritten = parts.membership.hasWritten?.(snapshot.ref.policy_hash) ?? false;
+  recorder.record('policy_loaded', policyLoaded(snapshot, reload, isWritten));
 }
 
 /**

@@ -67,10 +67,17 @@ export const POLICY_BROKEN = 'the policy is broken; the last good one stays';
 /** A longer policy is recorded by its hash alone. */
 const DOCUMENT_LENGTH_MAX = 262_144;
 
-/** The event of a policy that takes force. It holds the policy, so that a trace can be read and replayed elsewhere. */
-export function policyLoaded(snapshot: Snapshot, reload: boolean): EventBody<'policy_loaded'> {
+/**
+ * The event of a policy that takes force. It holds the policy, so that a trace can be read and replayed elsewhere;
+ * `isWritten`: an earlier event of the same run holds it.
+ */
+export function policyLoaded(
+  snapshot: Snapshot,
+  reload: boolean,
+  isWritten = false,
+): EventBody<'policy_loaded'> {
   const { ref: policy, document } = snapshot;
-  const written = snapshotJson(snapshot, DOCUMENT_LENGTH_MAX);
+  const written = isWritten ? undefined : snapshotJson(snapshot, DOCUMENT_LENGTH_MAX);
   const { mode } = document;
   return { policy, mode, reload, ...(written !== undefined && { document: written }) };
 }

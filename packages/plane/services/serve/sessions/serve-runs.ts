@@ -48,6 +48,8 @@ export class ServeRun {
   readonly #recorder: Recorder;
   readonly #release: () => void;
   readonly #members = new Set<LocalHub>();
+  /** The hashes of the policies that its record holds whole. */
+  readonly #policies = new Set<string>();
   readonly #startedMs = Date.now();
   #sessions = 0;
   #idleSinceMs = performance.now();
@@ -98,6 +100,15 @@ export class ServeRun {
   /** A session that uses the hub of this process. */
   add(member: LocalHub): void {
     this.#members.add(member);
+  }
+
+  /** Whether its record holds this policy; from now on, it does. A policy is long, and sessions are many. */
+  hasWritten(policyHash: string): boolean {
+    // What `sub run` has started is compared with its policy, each by itself.
+    if (this.#options.isHosted) return false;
+    const has = this.#policies.has(policyHash);
+    this.#policies.add(policyHash);
+    return has;
   }
 
   leave(account: ShimAccount, member: LocalHub | undefined): void {

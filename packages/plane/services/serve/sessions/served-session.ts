@@ -218,7 +218,7 @@ export class ServedSession<S extends SessionServer = ServedServer> {
   }
 
   async #parts(producer: Producer, hub: SessionHub | undefined): Promise<SessionParts | string> {
-    const { server, caller, brief, transport = 'mcp_http' } = this.#opening;
+    const { server, run, caller, brief, transport = 'mcp_http' } = this.#opening;
     const { loaded, sink, policy, limits, hasChannel, openGates, warn } = this.#around;
     const { config, paths } = loaded;
     const { snapshot, files } = policy();
@@ -253,6 +253,7 @@ export class ServedSession<S extends SessionServer = ServedServer> {
       producer,
       membership: {
         tellsStart: false,
+        hasWritten: (hash) => run.hasWritten(hash),
         leave: (account) => {
           this.#leave(hub, account);
           return undefined;
