@@ -61,6 +61,14 @@ const APPROVED_MAX = 64;
 /** A grant is written right after its approval; one that is not there by then was lost. */
 const ON_ITS_WAY_MS = 10_000;
 
+/** When a process was started never changes, and sessions are many. */
+let ownProcess: ReturnType<typeof thisProcess> | undefined;
+
+function thisProcess() {
+  const { pid } = process;
+  return { pid, start: processInfo(pid, thisSystem())?.start ?? 'unknown' };
+}
+
 export class Approvals {
   readonly #options: ApprovalsOptions;
   /** Held calls by call id, and requests that no call waits for by request id. */
@@ -74,8 +82,8 @@ export class Approvals {
 
   constructor(options: ApprovalsOptions) {
     this.#options = options;
-    const { pid } = process;
-    this.#owner = { pid, start: processInfo(pid, thisSystem())?.start ?? 'unknown' };
+    ownProcess ??= thisProcess();
+    this.#owner = ownProcess;
   }
 
   granted(query: GrantQuery, ruleIds: readonly string[]): readonly string[] {
