@@ -1,5 +1,10 @@
 // The policy that turns are decided by. It follows its files as the policy of the calls does.
-import { type Failure, failure, POLICY_HELD_BACK } from '@subluminal/contracts';
+import {
+  type Failure,
+  type FullContentSection,
+  failure,
+  POLICY_HELD_BACK,
+} from '@subluminal/contracts';
 import { identityOf, type Snapshot, sealSnapshot, sectionsFor } from '@subluminal/core/policy';
 import type { Config, HomePaths } from '@subluminal/plane/config';
 import { fingerprintsIn } from '@subluminal/plane/governor/fingerprints';
@@ -86,6 +91,9 @@ export async function openTurnPolicies(
   };
 }
 
+/** Scanners by what they look for: conversations of one agent have much in common, which is looked through once. */
+const SCANNERS = new WeakMap<FullContentSection, Map<string, RequestScanner>>();
+
 /** The content section that holds for this agent, as a scanner. */
 function scannerFor(
   snapshot: Snapshot,
@@ -94,5 +102,12 @@ function scannerFor(
   const { content, mode } = sectionsFor(snapshot, identityOf(producer));
   if (content === undefined) return undefined;
   const isEnforced = mode !== 'observe' && snapshot.profile === 'production';
-  return new RequestScanner({ section: content, isEnforced, fingerprint: fingerprintsIn(home).of });
+  const known = SCANNERS.get(content) ?? new Map<string, RequestScanner>();
+  SCANNERS.set(content, known);
+  const key = `${isEnforced} ${home}`;
+  const fingerprint = fingerprintsIn(home).of;
+  const scanner =
+    known.get(key) ?? new RequestScanner({ section: content, isEnforced, fingerprint });
+  known.set(key, scanner);
+  return scanner;
 }
