@@ -51,6 +51,8 @@ const TEXT_LENGTH_MAX = 100_000;
 const AT_ONCE_MAX = 4;
 /** A run whose conversation is silent ends, and its servers with it. */
 const IDLE_MS = 15 * 60_000;
+/** Each run has its servers, so only those that spoke last wait for the next message. */
+const IDLE_RUNS_MAX = 8;
 const REMEMBERED_TASKS_MAX = 20;
 const REMEMBERED_STEPS_MAX = 200;
 const HEARD_MESSAGES_MAX = 60;
@@ -62,6 +64,7 @@ interface Active {
   current: { readonly taskId: string; readonly stop: AbortController } | undefined;
   working: Promise<void> | undefined;
   idle: NodeJS.Timeout | undefined;
+  idleSinceMs: number;
   /** The last message that its run knows of. */
   heard: number;
 }
@@ -165,7 +168,18 @@ export class Conversations {
       // A sub-agent is asked nothing more.
       const idleMs = conversation.parentId === null ? IDLE_MS : 0;
       active.idle = setTimeout(() => void this.#closeRun(conversation.id), idleMs).unref();
+      active.idleSinceMs = performance.now();
+      this.#closeLongestIdle();
     });
+  }
+
+  #closeLongestIdle(): void {
+    const idle = [...this.#active.values()]
+      .filter(({ working }) => working === undefined)
+      .toSorted((one, other) => one.idleSinceMs - other.idleSinceMs);
+    for (const { conversation } of idle.slice(0, -IDLE_RUNS_MAX)) {
+      void this.#closeRun(conversation.id);
+    }
   }
 
   #activate(conversation: Conversation): Active {
@@ -174,7 +188,7 @@ export class Conversations {
     const made = {
       conversation,
       ...{ run: undefined, current: undefined, working: undefined, idle: undefined },
-      heard: 0,
+      ...{ heard: 0, idleSinceMs: 0 },
     };
     this.#active.set(conversation.id, made);
     return made;

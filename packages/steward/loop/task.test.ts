@@ -202,3 +202,22 @@ describe('a conversation', () => {
     conversations.stop(journal.lastTasks(1)[0]?.conversationId ?? '');
   });
 });
+
+test('a few runs wait for the next message; of more, the one that was idle longest ends', async () => {
+  world.script = inOrder({ text: 'Hello.' });
+  const { journal, conversations } = await world.start();
+  const say = async (person: string) => {
+    const taken = conversations.receive({ ...TERMINAL, person, address: person, text: 'Hi.' });
+    await settled(journal);
+    const { conversationId } = taken.kind === 'task' ? taken.task : { conversationId: '' };
+    return journal.conversation(conversationId)?.runId;
+  };
+  const first = await say('ada');
+  const second = await say('bob');
+  for (let n = 0; n < 6; n++) await say(`person ${n}`);
+  // It is not the one that was opened first, but the one that is silent for longest.
+  expect(await say('ada')).toBe(first);
+  await say('the last');
+  await expect.poll(() => world.closed).toEqual([second]);
+  expect(await say('bob')).not.toBe(second);
+});

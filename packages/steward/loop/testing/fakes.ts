@@ -65,6 +65,8 @@ export class World {
   readonly questions: ModelQuestion[] = [];
   readonly said: string[] = [];
   readonly remembered: PastAnswer[] = [];
+  /** Runs that were ended. */
+  readonly closed: string[] = [];
   /** What the memory has on every request. */
   recalled = '';
   readonly logged: string[] = [];
@@ -149,8 +151,9 @@ export class World {
   }
 
   #run(): AgentRun {
+    const id = `run-${++this.#ids}`;
     return {
-      id: `run-${++this.#ids}`,
+      id,
       get turns(): never {
         throw new Error('no model is asked through this run');
       },
@@ -174,7 +177,7 @@ export class World {
       usePolicy: async () => undefined,
       addServer: async () => undefined,
       removeServer: async () => undefined,
-      close: async () => undefined,
+      close: async () => void this.closed.push(id),
     };
   }
 
