@@ -24,6 +24,13 @@ const killing = ({ DatabaseSync, ...library }) => ({
   },
 });
 
+/** From Node itself where it has it, and from the package where not. */
+const { getBuiltinModule } = process;
+process.getBuiltinModule = (id) => {
+  const loaded = getBuiltinModule(id);
+  return id === 'node:sqlite' && loaded !== undefined ? killing(loaded) : loaded;
+};
+
 const { require } = Module.prototype;
 Module.prototype.require = function requireKilling(id) {
   const loaded = Reflect.apply(require, this, [id]);
