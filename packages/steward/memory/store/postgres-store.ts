@@ -7,6 +7,7 @@ import {
 } from '@subluminal/gateway/store/postgres';
 import { MEMORY_SCHEMA_VERSION, memoryTables } from './memory-tables.ts';
 import { postgresVectors } from './postgres-vectors.ts';
+import { RANKED_MAX, rareWords } from './rare-words.ts';
 import { coreRow, ENTRY_COLUMNS, entryValues, groupOf, memoryRow, requestRow } from './rows.ts';
 import type { MemoryRow, MemoryStore, RowFilter, SearchGroup } from './types.ts';
 
@@ -23,14 +24,18 @@ const TYPES = {
 const SCHEMA = `${memoryTables(TYPES)}
 CREATE TABLE memory_schema (version INTEGER NOT NULL);
 INSERT INTO memory_schema VALUES (${MEMORY_SCHEMA_VERSION});
-CREATE INDEX memory_entry_text ON memory_entry
-  USING gin (to_tsvector('english', text)) WHERE state = 'active';
+ALTER TABLE memory_entry ADD COLUMN words tsvector NOT NULL
+  GENERATED ALWAYS AS (to_tsvector('english', text)) STORED;
+CREATE INDEX memory_entry_words ON memory_entry USING gin (words) WHERE state = 'active';
 `;
 
 const ALL_TABLES = ['memory_entry', 'memory_core', 'memory_request'];
 
-export async function openPostgresMemory(url: string): Promise<MemoryStore> {
-  const db = openPool(url);
+export function openPostgresMemory(url: string): Promise<MemoryStore> {
+  return postgresMemory(openPool(url));
+}
+
+export async function postgresMemory(db: PostgresDatabase): Promise<MemoryStore> {
   try {
     await migrate(db);
     return storeOn(db, await postgresVectors(db));
@@ -148,14 +153,29 @@ interface WordSearch {
 }
 
 async function searchText(db: PostgresDatabase, { words, group, limit }: WordSearch) {
-  if (words.length === 0) return [];
-  const query = words.map((word) => `'${word}'`).join(' | ');
-  const sql = `SELECT id, ts_rank(to_tsvector('english', text), query, 1) AS score
+  const isOutside = group === 'outside';
+  const rare = rareWords(await wordCounts(db, words, isOutside));
+  if (rare.length === 0) return [];
+  const sql = `SELECT id, ts_rank(words, query, 1) AS score
 FROM memory_entry, to_tsquery('english', $1) query
-WHERE state = 'active' AND is_outside = $2 AND to_tsvector('english', text) @@ query
-ORDER BY score DESC LIMIT $3`;
-  const { rows } = await db.read(sql, [query, group === 'outside', limit]);
+WHERE state = 'active' AND is_outside = $2 AND words @@ query ORDER BY score DESC LIMIT $3`;
+  const { rows } = await db.read(sql, [rare.map(quoted).join(' | '), isOutside, limit]);
   return rows.map(({ id, score }) => ({ id: String(id), score: Number(score) }));
+}
+
+async function wordCounts(db: PostgresDatabase, words: readonly string[], isOutside: boolean) {
+  const sql = `SELECT w.place, (SELECT count(*) FROM (SELECT 1 FROM memory_entry
+    WHERE state = 'active' AND is_outside = $2 AND words @@ to_tsquery('english', w.word) LIMIT $3) e)
+FROM unnest($1::text[]) WITH ORDINALITY w (word, place)`;
+  const { rows } = await db.read(sql, [words.map(quoted), isOutside, RANKED_MAX]);
+  return rows.map(({ place, count: found }) => ({
+    word: words[Number(place) - 1] ?? '',
+    count: Number(found),
+  }));
+}
+
+function quoted(word: string): string {
+  return `'${word}'`;
 }
 
 function list(db: PostgresDatabase, filter: RowFilter): Promise<readonly MemoryRow[]> {
