@@ -32,6 +32,9 @@ interface CalendarLogin {
   readonly signal: AbortSignal;
 }
 
+/** Dots alone would be the calendar itself, or all calendars. */
+const FILE_NAME = /^(?!\.{1,2}$)[^/\\]+$/;
+
 /** A text says why not. */
 export async function openCalendar(
   upstream: Upstream,
@@ -91,6 +94,7 @@ function accessTo(calendar: DAVCalendar, dav: DavFetch): CalendarAccess {
       return fetchCalendarObjects({ calendar, timeRange, urlFilter: () => true, fetch });
     },
     file: async (id) => {
+      if (!FILE_NAME.test(id)) return undefined;
       const url = base + encodeURIComponent(id);
       const answer = await fetch(url);
       const etag = answer.headers.get('etag');

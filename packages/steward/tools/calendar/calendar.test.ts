@@ -244,6 +244,20 @@ describe('update and delete', () => {
     expect((await call('delete', { id })).isError).toBeUndefined();
   });
 
+  test.each(['.', '..'])('the id %s is not the calendar itself', async (id) => {
+    put('a.ics', 'DTSTART:20261120T150000Z', 'SUMMARY:Tea');
+    // Some servers give a whole calendar as one file.
+    calendar.onRequest = ({ method, url }, response) => {
+      if (method !== 'GET' || !url?.endsWith('/')) return false;
+      response.writeHead(200, { etag: '"all"' }).end(only());
+      return true;
+    };
+    calendar.requests.length = 0;
+    await call('delete', { id });
+    await call('update', { id, title: 'Gone' });
+    expect(calendar.requests.filter((one) => /^(?:DELETE|PUT)/.test(one))).toEqual([]);
+  });
+
   test.each(['../tasks/x.ics', '../../../secret', 'no.ics', 'https://example.net/x'])(
     'the id %s reaches nothing else',
     async (id) => {
