@@ -115,6 +115,7 @@ async function openLoop(home: string) {
     },
     judge: stepJudge({
       ...{ guardian, config: () => config, journal, nowMs: Date.now },
+      recalled: { hasAny: () => false },
       holdsSecret: () => false,
     }),
     limits: LIMITLESS,

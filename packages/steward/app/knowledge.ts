@@ -1,19 +1,20 @@
 // What the model knows beside the conversation: identity.md, the facts that the user has set, and what the memory
 // finds.
 import type { SkillLibrary } from '../expansion/index.ts';
-import type { Knowledge } from '../loop/index.ts';
+import type { Knowledge, RecalledRuns } from '../loop/index.ts';
 import { type AgentMemory, isFromOutside } from '../memory/index.ts';
 
 interface KnowledgeParts {
   readonly identity: () => string;
   readonly memory: AgentMemory;
   readonly skills: Pick<SkillLibrary, 'matching'>;
+  readonly recalled: RecalledRuns;
 }
 
 const FOUND_MAX = 12;
 const QUERY_LENGTH_MAX = 2_000;
 
-export function knowledge({ identity, memory, skills }: KnowledgeParts): Knowledge {
+export function knowledge({ identity, memory, skills, recalled }: KnowledgeParts): Knowledge {
   return {
     identity: async () => {
       const facts = (await memory.core()).map(({ key, value }) => `- ${key}: ${value}`);
@@ -25,6 +26,10 @@ export function knowledge({ identity, memory, skills }: KnowledgeParts): Knowled
     recall: async (request, run) => {
       const text = request.slice(0, QUERY_LENGTH_MAX);
       const found = await memory.search({ text, limit: FOUND_MAX });
+      const isOutside = found.some(
+        ({ entry }) => isFromOutside(entry.provenance) && entry.confirmedMs === null,
+      );
+      if (found.length > 0) recalled.note(run.id, { isOutside });
       // What came from outside once is as tainted as when it came.
       for (const { entry } of found) {
         if (!isFromOutside(entry.provenance)) continue;

@@ -28,6 +28,7 @@ import {
 } from '../config/index.ts';
 import { skillLibrary } from '../expansion/index.ts';
 import { type Journal, openJournal } from '../journal/index.ts';
+import { RecalledRuns } from '../loop/index.ts';
 import type { Memory } from '../memory/index.ts';
 import { openModels, type StewardModels } from '../models/index.ts';
 import { Monitor } from '../monitor/index.ts';
@@ -151,7 +152,7 @@ export async function openParts(
   const own = {
     ...{ config: () => live.current(), env, secret, memory, journal, sandbox, log },
     ...{ staging: changes.staging, proposals: changes.proposals, nowMs: Date.now },
-    ...{ subAgents, version: options.version },
+    ...{ subAgents, version: options.version, recalled: new RecalledRuns() },
     models: accountedModels(models, journal, Date.now),
     skills: skillLibrary(() => live.current().skillsFolder),
   };

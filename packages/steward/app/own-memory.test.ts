@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { isFailure } from '@subluminal/contracts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openJournal } from '../journal/index.ts';
+import { RecalledRuns } from '../loop/index.ts';
 import { type Memory, openMemory } from '../memory/index.ts';
 import { knowledge } from './knowledge.ts';
 import { lastMemoryAudit, startMemoryAudit } from './open-own-memory.ts';
@@ -26,9 +27,11 @@ test('what is recalled from outside taints the run, and what the agent saw itsel
   const tainted: string[] = [];
   const remember = async ({ text }: { readonly text: string }) => void tainted.push(text);
   const skills = { matching: () => '' };
-  const known = knowledge({ identity: () => '', memory, skills });
-  const recalled = await known.recall('dentist', { remember });
-  expect(recalled).toContain('Ghent');
+  const recalled = new RecalledRuns();
+  const known = knowledge({ identity: () => '', memory, skills, recalled });
+  const text = await known.recall('dentist', { id: 'run-1', remember });
+  expect(text).toContain('Ghent');
+  expect([recalled.hasAny('run-1'), recalled.hasOutside('run-1')]).toEqual([true, true]);
   expect(tainted).toEqual([outside]);
 });
 

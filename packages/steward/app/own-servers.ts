@@ -2,6 +2,7 @@
 import type { Failure } from '@subluminal/contracts';
 import type { OwnServer } from '@subluminal/plane/agent-run';
 import type { Conversation, Journal } from '../journal/index.ts';
+import type { RecalledRuns } from '../loop/index.ts';
 import type { AgentMemory } from '../memory/index.ts';
 import { readInstalledTools, sandboxServer } from '../sandbox/index.ts';
 import type { Staging } from '../staging/index.ts';
@@ -16,12 +17,14 @@ import { remindersServer } from '../tools/reminders/index.ts';
 import { shellServer } from '../tools/shell/index.ts';
 import { webServer } from '../tools/web/index.ts';
 import { type ExpansionParts, expansionServers } from './expansion-servers.ts';
+import { lastOutside } from './outside-reads.ts';
 
 export interface OwnServerParts extends ExpansionParts {
   readonly secret: (ref: string) => Promise<string | Failure>;
   readonly staging: Staging;
   readonly memory: AgentMemory;
   readonly journal: Journal;
+  readonly recalled: RecalledRuns;
   readonly subAgents: SubAgentDesk;
   readonly nowMs: () => number;
   readonly log: (line: string) => void;
@@ -53,7 +56,7 @@ export function ownServers(parts: OwnServerParts, of: ServersFor): readonly OwnS
     memoryServer({
       memory,
       conversation: conversationId,
-      readFromOutside: () => lastOutside(journal, conversationId),
+      readFromOutside: () => lastOutside(parts, conversation, runId()),
     }),
     configServer({ proposals, runId }),
     ...configuredServers(parts),
@@ -92,24 +95,4 @@ export function installedTools({ config, sandbox, log }: OwnServerParts): readon
   const { tools, problems } = readInstalledTools(config().toolsFolder);
   for (const problem of problems) log(problem);
   return tools.length === 0 ? [] : [sandboxServer({ tools, ports: sandbox })];
-}
-
-/** Servers that only give back what the user and Steward have put there. */
-const INSIDE: ReadonlySet<string> = new Set([
-  ...['memory', 'reminders', 'contacts', 'config', 'skills', 'toolsmith', ''],
-]);
-const OUTSIDE_MARK = '[EXTERNAL_CONTENT';
-/** What the model may still see of: more than this many tasks are not in its context. */
-const TASKS_LOOKED_AT = 20;
-
-/** What this conversation has read last from outside. */
-function lastOutside(journal: Journal, conversationId: string) {
-  const read = journal
-    .lastTasksOf(conversationId, TASKS_LOOKED_AT)
-    .flatMap(({ id }) => journal.steps(id))
-    .findLast(
-      ({ server, state, result }) =>
-        state === 'done' && (!INSIDE.has(server) || (result ?? '').includes(OUTSIDE_MARK)),
-    );
-  return read && { server: read.server, tool: read.tool };
 }

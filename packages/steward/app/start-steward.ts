@@ -115,6 +115,7 @@ async function open(options: StewardOptions, opened: OpenParts): Promise<string 
 
 function wiredConversations(parts: Parts): Conversations {
   const { live, journal, memory, models, log } = parts;
+  const { recalled } = parts.own;
   const settings = () => live.current().guardrails.guardian;
   const accounted = accountedModels(models, journal, Date.now);
   const guardian = openGuardian({ models: accounted, settings, nowMs: Date.now });
@@ -125,10 +126,11 @@ function wiredConversations(parts: Parts): Conversations {
       identity: () => live.current().identity,
       memory,
       skills: parts.own.skills,
+      recalled,
     }),
     judge: stepJudge({
       ...{ guardian, config: () => live.current(), journal, nowMs: Date.now },
-      holdsSecret: parts.secrets.holds,
+      ...{ recalled, holdsSecret: parts.secrets.holds },
     }),
     get limits() {
       return limitsOf(live.current().guardrails);
@@ -139,6 +141,7 @@ function wiredConversations(parts: Parts): Conversations {
     openRun: (conversation) => openRun(parts, conversation),
     closeRun: async (run) => {
       models.closeRun(run.id);
+      recalled.forget(run.id);
       await run.close();
     },
   });

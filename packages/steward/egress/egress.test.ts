@@ -38,6 +38,7 @@ function question(call: Partial<EgressQuestion>): EgressQuestion {
     limits: LIMITS,
     recent: [],
     before: [],
+    knownServers: [],
     holdsSecret: () => false,
     nowMs: NOW,
     ...call,
@@ -315,10 +316,17 @@ describe('what goes to a channel', () => {
 });
 
 describe('what a task carries out after it has read private data', () => {
-  const READ = { server: 'files', tool: 'read', args: { path: 'home.md' } };
-  const ask = (query: string, before: EgressQuestion['before'] = [READ]) =>
+  const READ = { server: 'files', tool: 'read', args: { path: 'home.md' }, result: 'Radiohead' };
+  const search = (query: string, result = '') => {
+    return { server: 'spotify', tool: 'search', args: { query }, result };
+  };
+  const ask = (
+    query: string,
+    before: EgressQuestion['before'] = [READ],
+    knownServers: readonly string[] = [],
+  ) =>
     verdict({
-      ...{ server: 'spotify', tool: 'search', args: { query }, before },
+      ...{ ...search(query), before, knownServers },
       userWords: ['Find songs for a rainy afternoon by the band in home.md'],
     });
   test.each<readonly [string, 'ALLOW' | 'ESCALATE_TO_HUMAN']>([
@@ -327,19 +335,46 @@ describe('what a task carries out after it has read private data', () => {
     ['otter-quay-lantern-8305', 'ESCALATE_TO_HUMAN'],
     ['the alarm is switched off with it', 'ESCALATE_TO_HUMAN'],
     [Buffer.from('the alarm is off').toString('base64'), 'ESCALATE_TO_HUMAN'],
+    // Of signs alone, of two words in turn, of words that the user has said, of their letters in both cases.
+    [`songs${'-__--_-_'.repeat(8)}`, 'ESCALATE_TO_HUMAN'],
+    ['xy zw '.repeat(30), 'ESCALATE_TO_HUMAN'],
+    ['rainy band songs '.repeat(20), 'ESCALATE_TO_HUMAN'],
+    ['sOngS aFTernOon rAINy sONgs AfTeRnOoN rAiNY SoNGs', 'ESCALATE_TO_HUMAN'],
   ])('%s: %s', (query, expected) => {
     verifies('ST-5.5');
     expect(ask(query)).toBe(expected);
   });
 
   test('pieces are counted together', () => {
-    const first = { server: 'spotify', tool: 'search', args: { query: 'otterquay' } };
+    const first = search('otterquay');
     expect(ask('lantern8305', [READ])).toBe('ALLOW');
     expect(ask('lantern8305', [READ, first])).toBe('ESCALATE_TO_HUMAN');
   });
 
   test('nobody is asked before anything private was read', () => {
     expect(ask('otter-quay-lantern-8305', [])).toBe('ALLOW');
+    expect(ask('otter-quay-lantern-8305', [], ['web', 'agents'])).toBe('ALLOW');
+  });
+
+  test.each(['memory', 'shell', 'gmail', 'email'])('%s may have told before', (server) => {
+    expect(ask('otter-quay-lantern-8305', [], [server])).toBe('ESCALATE_TO_HUMAN');
+  });
+
+  test('a server may hear again what it has told itself, and nothing that another has', () => {
+    const id = 'track:4uLU6hMCjMI75M1A2tKUQC';
+    expect(ask(id, [READ, search('songs', `Found ${id}.`)])).toBe('ALLOW');
+    const mail = { server: 'gmail', tool: 'read', args: {}, result: `Found ${id}.` };
+    expect(ask(id, [mail])).toBe('ESCALATE_TO_HUMAN');
+    expect(ask(id, [], ['spotify'])).toBe('ALLOW');
+    // Its answer repeats the question: that does not take the question back.
+    const echoed = search('otterquay', 'Nothing for otterquay.');
+    expect(ask('lantern8305', [READ, echoed])).toBe('ESCALATE_TO_HUMAN');
+  });
+
+  test('a registry of servers gets no words either', () => {
+    const args = { query: 'otter-quay-lantern-8305' };
+    const discover = { server: 'servers', tool: 'discover', args, before: [READ] };
+    expect(verdict(discover)).toBe('ESCALATE_TO_HUMAN');
   });
 });
 

@@ -2,20 +2,16 @@
 // it is given, and may only tighten: a person is asked, and a secret of Steward itself goes nowhere.
 import { visible } from '@subluminal/core/visible';
 import type { Judgement } from '@subluminal/plane/agent-run';
-import { carriedProblem, type TaskCalls } from './carried-words.ts';
+import { type CarriedQuestion, carriedProblem } from './carried-words.ts';
 import { contentProblem } from './content-problem.ts';
 import { type KnownPeople, knownPeople, type StewardContacts } from './known-people.ts';
 import { type Outgoing, type OutgoingCall, outgoingOf } from './recipients.ts';
 
-export interface EgressQuestion extends OutgoingCall {
-  /** What the user said in this conversation. */
-  readonly userWords: readonly string[];
+export interface EgressQuestion extends OutgoingCall, Omit<CarriedQuestion, 'call'> {
   readonly contacts: StewardContacts;
   /** Hosts that may be reached without being named: `example.com`, `*.example.com`, `*`. */
   readonly hosts: readonly string[];
   readonly limits: EgressLimits;
-  /** What the task has done before this call. */
-  readonly before: TaskCalls;
   /** Whether a text shows a secret that Steward itself uses. */
   readonly holdsSecret: (text: string) => boolean;
   /** What was sent in the last day. */
@@ -51,7 +47,7 @@ export function judgeEgress(question: EgressQuestion): Judgement {
     unseenProblem(outgoing) ??
     recipientProblem(outgoing, people) ??
     volumeProblem(question, outgoing, people) ??
-    carriedProblem(question, question.before, question.userWords) ??
+    carriedProblem({ ...question, call: question }) ??
     contentProblem(outgoing, question.limits.body_chars);
   if (problem !== undefined) {
     return { by: 'egress', verdict: 'ESCALATE_TO_HUMAN', reason: problem };

@@ -12,23 +12,15 @@ import {
 } from '@subluminal/plane/sqlite/private-database';
 import { integerCell, textCell } from '@subluminal/plane/sqlite/rows';
 import { AlertTable } from './alert-table.ts';
-import {
-  conversationIn,
-  forwardedIn,
-  messageIn,
-  scheduleIn,
-  stepIn,
-  taskIn,
-  turnIn,
-} from './journal-rows.ts';
+import { conversationIn, messageIn, scheduleIn, stepIn, taskIn, turnIn } from './journal-rows.ts';
 import { migrateJournal } from './journal-schema.ts';
 import { KeptTexts } from './kept-texts.ts';
 import { countStep, daySpending, recordSpending } from './spending-rows.ts';
+import { StepHistory } from './step-history.ts';
 import { SubAgentTable } from './sub-agent-table.ts';
 import { bounded } from './table-access.ts';
 import type {
   Conversation,
-  ForwardedCall,
   JournalMessage,
   JournalSchedule,
   JournalStep,
@@ -47,7 +39,6 @@ import type {
 const CACHE_KIB = 4 * 1024;
 const BUSY_MS = 2_000;
 const LIST_MAX = 500;
-const FORWARDED_MAX = 5_000;
 const TASKS = `SELECT t.*, (SELECT count(*) FROM steps s WHERE s.task = t.id) AS steps FROM tasks t`;
 
 /** Throws when the disk does not take a write: then nothing may go on. */
@@ -71,6 +62,7 @@ export async function openJournal(file: string, nowMs: () => number): Promise<Jo
 export class Journal {
   readonly subAgents: SubAgentTable;
   readonly alerts: AlertTable;
+  readonly history: StepHistory;
   readonly texts: KeptTexts;
   readonly #db: ReturnType<typeof statementsOf>;
   readonly #nowMs: () => number;
@@ -91,6 +83,7 @@ export class Journal {
     };
     this.subAgents = new SubAgentTable(access);
     this.alerts = new AlertTable(access);
+    this.history = new StepHistory(access);
     this.texts = new KeptTexts(access);
   }
 
@@ -345,13 +338,6 @@ export class Journal {
 
   steps(taskId: string): readonly JournalStep[] {
     return this.#db.all('SELECT * FROM steps WHERE task = ? ORDER BY n', taskId).map(stepIn);
-  }
-
-  /** Those that may have reached a server since then, of all tasks. */
-  forwardedSince(atMs: number): readonly ForwardedCall[] {
-    const sql = `SELECT server, tool, args, key, at FROM steps WHERE at >= ? AND state IN ('forwarded', 'done', 'unknown')
-      ORDER BY at DESC LIMIT ${FORWARDED_MAX}`;
-    return this.#db.all(sql, atMs).map(forwardedIn);
   }
 
   // Spending.

@@ -127,6 +127,23 @@ export interface SpentTurn {
 /** What a step that may have reached a server has sent. */
 export type ForwardedCall = Pick<JournalStep, 'server' | 'tool' | 'args' | 'key' | 'atMs'>;
 
+/** A tool that has answered. */
+export type HeardTool = Pick<JournalStep, 'server' | 'tool'>;
+
+/** The last tasks of a conversation, without one of them. */
+export interface HeardTasks {
+  readonly tasksMax: number;
+  readonly exceptTask?: string;
+}
+
+/** The calls of one tool since a time, without the one with this key. */
+export interface ToolPeriod extends HeardTool {
+  readonly sinceMs: number;
+  readonly exceptKey: string;
+  /** All channels without it. */
+  readonly channel?: string | undefined;
+}
+
 export interface StepChange {
   readonly state: StepState;
   readonly judgements?: readonly JsonObject[];

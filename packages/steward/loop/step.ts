@@ -35,9 +35,9 @@ export async function performStep(parts: TaskParts, input: StepInput): Promise<v
 }
 
 function proposalOf({ conversation, journal, run }: TaskParts, { task, step }: StepInput) {
-  const { server, tool, args, reasoning } = step;
+  const { server, tool, args, reasoning, key } = step;
   return {
-    ...{ server, tool, args, reasoning, conversation, task, runId: run.id },
+    ...{ server, tool, args, reasoning, key, conversation, task, runId: run.id },
     request: requestOfUser(journal, task),
     userWords: journal.userWords(conversation.parentId ?? conversation.id, WORDS_OF_TASKS_MAX),
   };

@@ -10,10 +10,11 @@ export interface Knowledge {
   /** Skills that fit the request, as they are written. */
   skills(request: string): Promise<string>;
   /** What the memory has on the request; text from outside is marked, and taints the run. */
-  recall(request: string, run: Pick<AgentRun, 'remember'>): Promise<string>;
+  recall(request: string, run: Pick<AgentRun, 'id' | 'remember'>): Promise<string>;
 }
 
-export interface Proposal extends Pick<JournalStep, 'server' | 'tool' | 'args' | 'reasoning'> {
+export interface Proposal
+  extends Pick<JournalStep, 'server' | 'tool' | 'args' | 'reasoning' | 'key'> {
   readonly conversation: Conversation;
   readonly task: JournalTask;
   readonly runId: string;

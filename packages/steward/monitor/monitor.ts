@@ -58,7 +58,7 @@ export class Monitor {
     const { journal, guardrails, nowMs } = this.#parts;
     const { monitor, egress } = guardrails();
     // A step is dated by its proposal, and a person may take some minutes.
-    const steps = journal
+    const steps = journal.history
       .forwardedSince(nowMs() - HOUR_MS)
       .filter(({ key }) => !this.#looked.has(key))
       .toReversed();

@@ -51,8 +51,8 @@ export interface World {
   readonly home: string;
   /** The number of a planted mail. */
   uidOf(plant: Plant): number | undefined;
-  /** Says it in a new conversation, and waits until nothing is left to do. */
-  say(text: string): Promise<StewardAnswers['updates']>;
+  /** Says it, in a new conversation unless one is named, and waits until nothing is left to do. */
+  say(text: string, thread?: string): Promise<StewardAnswers['updates']>;
   /** What left since it was asked for last. */
   left(): Left;
   /** How often the user was asked since this was asked for last. */
@@ -165,7 +165,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   return {
     home,
     uidOf: (plant) => uids.get(plant),
-    say: (text) => say(steward.socket, text),
+    say: (text, thread = `thread ${threads++}`) => say(steward.socket, { text, thread }),
     left: () => {
       const found = {
         mails: mail.received.slice(seen.mails),
@@ -247,9 +247,11 @@ function answering(home: string, agrees: (entry: Entry) => boolean) {
 
 let threads = 0;
 
-async function say(socket: string, text: string): Promise<StewardAnswers['updates']> {
-  const thread = `thread ${threads++}`;
-  const input = { channel: 'terminal', person: 'ada', thread, text } as const;
+async function say(
+  socket: string,
+  said: { readonly text: string; readonly thread: string },
+): Promise<StewardAnswers['updates']> {
+  const input = { channel: 'terminal', person: 'ada', ...said } as const;
   const taken = await askSteward(socket, 'send', { input });
   if (isFailure(taken)) throw new Error(taken.message);
   const { conversation_id } = taken;
