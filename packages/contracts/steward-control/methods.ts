@@ -68,7 +68,7 @@ const STEWARD_STEP = open({
   judgements: required(
     array(
       open({
-        by: required(words, 'Who judged: `guardian`, `egress`.'),
+        by: required(words, 'Who judged: `guardian`, `egress`, `rates`.'),
         verdict: required(words, '`ALLOW`, `BLOCK` or `ESCALATE_TO_HUMAN`.'),
         reason: required(words, 'Why. Hostile text.'),
       }),

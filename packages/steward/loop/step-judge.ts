@@ -8,6 +8,7 @@ import { type Permissions, tierOf } from '../permissions/index.ts';
 import { channelOf } from './channel-of.ts';
 import { isFromElsewhere } from './context.ts';
 import type { RecalledRuns } from './recalled-runs.ts';
+import { judgeRates } from './shared-rates.ts';
 import type { Proposal, StepJudge } from './types.ts';
 
 export interface JudgeParts {
@@ -33,6 +34,9 @@ export function stepJudge(parts: JudgeParts): StepJudge {
       const tier = tierOf(permissions, { ...proposal, channel });
       // The policy refuses it whatever anybody thinks.
       if (tier === 'forbidden') return { judgements: [], asksPerson: false };
+      const { journal, nowMs } = parts;
+      const limited = judgeRates({ journal, permissions, nowMs: nowMs() }, proposal);
+      if (limited !== undefined) return { judgements: [limited], asksPerson: false };
       const { server, tool, args: params, reasoning, request, runId } = proposal;
       const guarded = await parts.guardian.judge({
         userMessage: request,

@@ -1,5 +1,6 @@
 export { compilePermissions } from './compile-permissions.ts';
 export { permissionsSnapshot, policyFault } from './permissions-snapshot.ts';
+export { ratesOf } from './rates.ts';
 export { readPermissions } from './read-permissions.ts';
 export { tierOf } from './tier-of.ts';
 export type { Permissions } from './types.ts';
