@@ -363,8 +363,8 @@ describe('what a task carries out after it has read private data', () => {
   test('a server may hear again what it has told itself, and nothing that another has', () => {
     const id = 'track:4uLU6hMCjMI75M1A2tKUQC';
     expect(ask(id, [READ, search('songs', `Found ${id}.`)])).toBe('ALLOW');
-    const mail = { server: 'gmail', tool: 'read', args: {}, result: `Found ${id}.` };
-    expect(ask(id, [mail])).toBe('ESCALATE_TO_HUMAN');
+    const elsewhere = { server: 'gmail', tool: 'read', args: {}, result: `Found ${id}.` };
+    expect(ask(id, [elsewhere])).toBe('ESCALATE_TO_HUMAN');
     expect(ask(id, [], ['spotify'])).toBe('ALLOW');
     // Its answer repeats the question: that does not take the question back.
     const echoed = search('otterquay', 'Nothing for otterquay.');
