@@ -126,6 +126,14 @@ describe('the chat', () => {
     expect(view.lastMessage).toBe(2);
   });
 
+  test('says of a step that failed what the tool has answered', () => {
+    const result =
+      '[EXTERNAL_CONTENT source="mcp:files" tool="read"]\nIt is not there.\n[/EXTERNAL_CONTENT]';
+    const failed = { ...TASK, steps: [{ ...STEP, state: 'failed', result } as const] };
+    open().onUpdates({ ...DONE, tasks: [failed] });
+    expect(noted).toContain('✗ files.read {"path":"/srv/a"}: It is not there.\n');
+  });
+
   test('one message ends with its task, not with what was there before', async () => {
     const view = open({ isSingle: true });
     view.line('Go.');

@@ -108,6 +108,14 @@ describe('a task stops', () => {
     expect(steps).toHaveLength(2);
   });
 
+  test('when a tool that is not there is called again and again', async () => {
+    world.script = () => ({ uses: [use('no_such_tool', {})] });
+    const { task, steps } = await perform('Go.');
+    expect(task.state).toBe('stopped');
+    expect(task.reason).toContain('no_such_tool again and again');
+    expect(steps).toHaveLength(2);
+  });
+
   const endless = () => {
     let n = 0;
     return () => ({ uses: [use('files__read', { path: `/srv/${++n}` })], costMicros: 1_000 });

@@ -83,7 +83,7 @@ async function advance(work: Work): Promise<TaskEnd | undefined> {
   const offered = offerTools(tools);
   if (last !== undefined && next >= 0) return propose(work, { last, index: next, steps, offered });
   const empty = turns.filter(({ uses }) => uses.length === 0).length;
-  if (empty > MALFORMED_MAX) return failed('the model gave no answer that can be read');
+  if (empty > MALFORMED_MAX) return failed('the model gave no answer that can be read.');
   return askModel(work, { task, turns, steps, offered });
 }
 
@@ -119,18 +119,17 @@ function propose(
     ...{ taskId, n, turn: last.n, useId: useIdOf(use.id, index), key: `${taskId}-${n}` },
   };
   const read = offered.read(use);
-  if (read.kind === 'malformed') {
-    const named = { server: '', tool: use.name.slice(0, NAME_LENGTH_MAX), args: {}, reasoning: '' };
-    const step = journal.addStep({ ...written, ...named });
-    journal.changeStep(step, { state: 'failed', result: read.why });
-    return undefined;
-  }
-  const { tool, args, reasoning } = read;
-  const named = { server: tool.server, tool: tool.name, args };
+  const isRead = read.kind === 'proposal';
+  const named = isRead
+    ? { server: read.tool.server, tool: read.tool.name, args: read.args }
+    : { server: '', tool: use.name.slice(0, NAME_LENGTH_MAX), args: {} };
   if (timesProposed(steps, named) >= limits.repeatsMax - 1) {
-    return stopped(`it proposed ${tool.server}.${tool.name} again and again, with the same values`);
+    const action = isRead ? `${named.server}.${named.tool}` : named.tool;
+    const how = isRead ? 'with the same values' : 'which is no call that can be made';
+    return stopped(`it proposed ${action} again and again, ${how}`);
   }
-  journal.addStep({ ...written, ...named, reasoning });
+  const step = journal.addStep({ ...written, ...named, reasoning: isRead ? read.reasoning : '' });
+  if (!isRead) journal.changeStep(step, { state: 'failed', result: read.why });
   return undefined;
 }
 

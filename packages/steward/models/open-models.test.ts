@@ -129,7 +129,7 @@ test('what every model said is told when none answers', async () => {
   const given = await models.ask(QUESTION);
   expect(given).toMatchObject({ code: 'SUB_MODEL_FAILED' });
   expect((given as { message: string }).message).toBe(
-    'No model answered. one (openai_compat): out of\\u{1b}[2K memory two (openai_compat): No model two.',
+    'No model answered. one (openai_compat): out of\\u{1b}[2K memory. two (openai_compat): No model two.',
   );
 });
 

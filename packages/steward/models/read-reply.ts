@@ -36,7 +36,8 @@ export function readReply(whole: WholeAnswer, endpoint: StewardModel): ModelRepl
   if (status === 200) return readAnswer(value, { headers, endpoint });
   const error = isObject(value) && isObject(value['error']) ? value['error'] : {};
   const { message: said } = error;
-  const message = visible(typeof said === 'string' ? said : `It answered ${status}.`, WORDS_MAX);
+  const words = typeof said === 'string' && said !== '' ? said : `It answered ${status}`;
+  const message = visible(words, WORDS_MAX).replace(/[.\s]*$/, '.');
   const isOurs = headers['content-type'] === REFUSAL_MEDIA_TYPE;
   if (isOurs && error['kind'] !== 'unavailable') return { kind: 'refused', message };
   return isGatewayRefusal(whole, endpoint) ? { kind: 'refused', message } : fault(message);
