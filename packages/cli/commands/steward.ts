@@ -37,6 +37,8 @@ const MESSAGE_BYTES_MAX = 400_000;
 const LOG_SHOWN_LENGTH_MAX = 500;
 const STOP_MS = 20_000;
 const REQUEST_LENGTH_MAX = 60;
+const BROKEN_CONFIG = 'The configuration is broken, and the last good one is in force:';
+const RESTART = 'Changed, and in force after `sub steward stop` and `sub steward start`:';
 
 export const init = defineCommand({
   description:
@@ -65,9 +67,13 @@ export const init = defineCommand({
     const models = { agent: [model], ...(guardian !== undefined && { guardian: [guardian] }) };
     const folder = place.configFolder;
     const { files } = orThrow(await writeStewardConfig({ folder, example, models }));
-    const next = 'Next: sub steward chat\n';
-    const text = `${harmlessLine(chosen.why)}${harmlessLine(`Wrote ${plural(files.length, 'file')} to ${folder}.`)}${next}`;
-    return printout({ folder, files, model, guardian }, text);
+    const where = options.config === undefined ? '' : ` --config ${folder}`;
+    const lines = [
+      chosen.why,
+      `Wrote ${plural(files.length, 'file')} to ${folder}.`,
+      `Next: sub steward chat${where}`,
+    ];
+    return printout({ folder, files, model, guardian }, lines.map(harmlessLine).join(''));
   },
 });
 
@@ -83,7 +89,7 @@ export const start = defineCommand({
     if (options.foreground) return serve(place, io);
     const before = await runningSteward(place);
     if (before !== undefined) return statusOutcome(before);
-    const started = await startBehind(place);
+    const started = await startBehind(place, io);
     return isFailure(started) ? withLastWords(started, place) : statusOutcome(started);
   },
 });
@@ -92,7 +98,7 @@ async function serve(place: StewardHome, io: Io): Promise<Outcome> {
   process.umask(0o077);
   const log = (line: string) =>
     io.err.write(`${new Date().toISOString()} steward: ${harmless(line)}\n`);
-  const steward = await ownSteward(place, log);
+  const steward = await ownSteward(place, { io, log });
   await untilSignal(async ({ signal }) => {
     log(`It answers on ${steward.socket}.`);
     if (!signal.aborted) await once(signal, 'abort');
@@ -127,7 +133,7 @@ export const chat = defineCommand({
     const message = args.message !== '' ? args.message : await pipedMessage(io);
     const isThere = (await runningSteward(place)) !== undefined;
     const log = (line: string) => io.err.write(harmlessLine(`steward: ${line}`));
-    const own = isThere ? undefined : await ownSteward(place, log);
+    const own = isThere ? undefined : await ownSteward(place, { io, log });
     try {
       const hasWorked = await talk({ socket: place.socket, message }, io);
       return done(hasWorked ? EXIT.fine : EXIT.findings);
@@ -186,6 +192,7 @@ function statusOutcome(told: StewardAnswers['status'] | undefined): Outcome {
   }
   const { pid, version, config_folder, open_tasks, spending, channels } = told;
   const { pending_confirmations: calls, pending_changes: changes, alerts } = told;
+  const { config_problems: problems, restart_needed: waits } = told;
   const news = alerts.filter(isNew);
   const lines = [
     `Steward runs (pid ${pid}, version ${version}), configured by ${config_folder}.`,
@@ -200,6 +207,9 @@ function statusOutcome(told: StewardAnswers['status'] | undefined): Outcome {
         `  ${purpose}: ${plural(turns, 'turn')}, ${plural(steps, 'step')}, ${costText(cost_micros)}`,
     ),
     ...(told.shared_model === null ? [] : [sharedModelLine(told.shared_model)]),
+    ...(problems.length === 0 ? [] : [BROKEN_CONFIG]),
+    ...problems.map((problem) => `  ${problem}`),
+    ...(waits.length === 0 ? [] : [`${RESTART} ${waits.join(', ')}.`]),
     ...channels.map(({ name, trouble }) => `Channel ${name}: ${trouble ?? 'works'}`),
     ...(news.length === 0 ? [] : [`${plural(news.length, 'new alert')} within a day:`]),
     ...news.map(({ text, count }) => `  ${text}${count === 1 ? '' : ` (${count} times)`}`),

@@ -1,5 +1,6 @@
 // Which model a new Steward asks: by flags, by a key that is there, or by what the person types.
 import type { Failure } from '@subluminal/contracts';
+import { isPlainUrl } from '@subluminal/steward/config';
 import { badUsage } from '../input/command.ts';
 import type { Io } from '../terminal/io.ts';
 
@@ -45,6 +46,7 @@ const LINE_LENGTH_MAX = 2_048;
 export async function chooseModel(flags: ModelFlags, io: Io): Promise<ChosenModel | Failure> {
   const given = [flags['model-url'] !== undefined, flags.anthropic, flags.openai, flags.gateway];
   if (given.filter(Boolean).length > 1) return badUsage('several models are chosen.', FIX);
+  if (flags.model === '') return badUsage('the name of the model is empty.', 'Give it by --model.');
   const { env } = process;
   if (flags['model-url'] !== undefined) return localModel(flags['model-url'], flags.model);
   if (flags.anthropic) return keyed('anthropic', ANTHROPIC, flags.model);
@@ -72,8 +74,12 @@ function keyed(
 }
 
 function localModel(url: string, model: string | undefined): ChosenModel | Failure {
-  if (!URL.canParse(url)) return badUsage(`${url} is no address.`, FIX);
-  if (model === undefined) return badUsage('the name of the model is missing.', FIX);
+  if (!isPlainUrl(url)) {
+    const fix =
+      'Write it like http://127.0.0.1:11434/v1; a key belongs into integrations.yaml, as a reference.';
+    return badUsage('the address of the model is no http or https URL without a password.', fix);
+  }
+  if (!model) return badUsage('the name of the model is missing.', FIX);
   const why = `It asks ${model} at ${url}, without a key.`;
   return { kind: 'chosen', why, model: { provider: 'openai_compat', base_url: url, model } };
 }

@@ -1,23 +1,28 @@
 // Where Steward of this user is, and whether it runs.
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import {
   type Failure,
+  failure,
   isFailure,
   type StewardAnswers,
   type StewardInputs,
   type StewardMethod,
   tableFailure,
 } from '@subluminal/contracts';
+import { formatProblem } from '@subluminal/core/source';
 import { homePaths } from '@subluminal/plane/config';
 import { startLedgerd } from '@subluminal/plane/daemon';
 import { ensurePrivateFolder, startInBackground } from '@subluminal/plane/os';
 import { type RunningSteward, startSteward } from '@subluminal/steward/app';
+import { hasStewardConfig, readStewardConfig } from '@subluminal/steward/config';
 import { askSteward, controlSocket } from '@subluminal/steward/control';
 import { secretPlaces } from '../gateway/config-home.ts';
 import { orThrow } from '../input/command.ts';
 import { loadOwnConfig } from '../input/own-config.ts';
 import { packageFile } from '../input/package-file.ts';
 import manifest from '../package.json' with { type: 'json' };
+import type { Io } from '../terminal/io.ts';
+import { harmlessLine, plural } from '../terminal/text.ts';
 
 export interface StewardHome {
   readonly home: string;
@@ -31,7 +36,7 @@ export function stewardHome(configFolder?: string): StewardHome {
   const { home, run } = homePaths(process.env);
   return {
     ...{ home, run, socket: controlSocket(run), log: join(run, 'steward.log') },
-    configFolder: configFolder ?? join(home, 'steward', 'config'),
+    configFolder: resolve(configFolder ?? join(home, 'steward', 'config')),
   };
 }
 
@@ -42,11 +47,32 @@ export async function runningSteward({ socket }: StewardHome) {
   return orThrow(status);
 }
 
+/** Prints all that is wrong with the configuration, and throws the failure. */
+async function checkConfig({ configFolder }: StewardHome, io: Io): Promise<void> {
+  if (!hasStewardConfig(configFolder)) {
+    const message = `There is no configuration of Steward in ${configFolder}.`;
+    orThrow(failure('SUB_STEWARD_FILE', message, 'Run `sub steward init` first.'));
+  }
+  const read = await readStewardConfig(configFolder);
+  const problems = read.kind === 'broken' ? read.problems : read.warnings;
+  for (const problem of problems) {
+    const file = join(configFolder, problem.file);
+    io.err.write(harmlessLine(formatProblem({ ...problem, file })));
+  }
+  const errors = problems.filter(({ level }) => level === 'error');
+  const [first] = errors;
+  if (first === undefined) return;
+  const message = `The configuration of Steward has ${plural(errors.length, 'error')}.`;
+  orThrow(failure(first.code, message, 'Correct what stands above, and try again.'));
+}
+
 /** Steward in this process. Throws its failure. */
 export async function ownSteward(
-  { configFolder }: StewardHome,
-  log: (line: string) => void,
+  place: StewardHome,
+  { io, log }: { readonly io: Io; readonly log: (line: string) => void },
 ): Promise<RunningSteward> {
+  const { configFolder } = place;
+  await checkConfig(place, io);
   const loaded = await loadOwnConfig();
   const { config, paths } = loaded;
   const { env } = process;
@@ -60,7 +86,8 @@ export async function ownSteward(
   return orThrow(await startSteward({ ...started, version: manifest.version }));
 }
 
-export async function startBehind(place: StewardHome) {
+export async function startBehind(place: StewardHome, io: Io) {
+  await checkConfig(place, io);
   const [, launcher = ''] = process.argv;
   const { configFolder, log, home, run } = place;
   for (const folder of [home, run]) orThrow(ensurePrivateFolder(folder));

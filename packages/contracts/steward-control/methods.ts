@@ -122,6 +122,14 @@ export const STEWARD_STATUS = open({
   version: required(words, 'The version of Subluminal.'),
   started_at_ms: required(TIME_MS, 'When it started.'),
   config_folder: required(words, 'Where its configuration is.'),
+  config_problems: required(
+    array(words, { itemsMax: LIST_MAX }),
+    'What is wrong with the folder, with file and line; the last good one is in force.',
+  ),
+  restart_needed: required(
+    array(words, { itemsMax: LIST_MAX }),
+    'What has changed in the folder, and is in force after a restart.',
+  ),
   servers: required(array(words, { itemsMax: LIST_MAX }), 'The servers whose tools it has.'),
   shared_model: required(
     nullable(words),

@@ -19,6 +19,9 @@ import { lastMemoryAudit } from './open-own-memory.ts';
 import { type Pairing, pairingHandlers } from './pairing-handlers.ts';
 
 type Status = StewardAnswers['status'];
+type AboutItself =
+  | ('pid' | 'version' | 'started_at_ms' | 'servers' | 'channels' | 'shared_model')
+  | ('config_folder' | 'config_problems' | 'restart_needed');
 
 export interface ControlParts {
   readonly memory: Memory;
@@ -28,10 +31,7 @@ export interface ControlParts {
   readonly pairing: Pairing;
   readonly journal: Journal;
   readonly conversations: Conversations;
-  readonly about: () => Pick<
-    Status,
-    'pid' | 'version' | 'started_at_ms' | 'config_folder' | 'servers' | 'channels' | 'shared_model'
-  >;
+  readonly about: () => Pick<Status, AboutItself>;
   readonly pending: () => Pick<Status, 'pending_confirmations' | 'pending_changes'>;
   readonly guardrails: () => Pick<GuardrailsFile, 'monitor' | 'day'>;
   readonly nowMs: () => number;

@@ -68,6 +68,7 @@ beforeEach(async () => {
     config_folder: '/srv/steward',
     shared_model: null,
   };
+  const ofFolder = { config_problems: [], restart_needed: [] };
   parts = {
     ...(await world.start()),
     memory,
@@ -82,7 +83,7 @@ beforeEach(async () => {
       apply: () => Promise.resolve(void (applied += 1)),
     },
     pairing,
-    about: () => ({ ...about, servers: ['files'], channels: [] }),
+    about: () => ({ ...about, ...ofFolder, servers: ['files'], channels: [] }),
     pending: () => ({ pending_confirmations: 0, pending_changes: 0 }),
     recordMemory: (decision) => decisions.push(decision),
     guardrails: usualGuardrails,

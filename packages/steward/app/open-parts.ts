@@ -6,6 +6,7 @@ import {
   isFailure,
   tableFailure,
 } from '@subluminal/contracts';
+import { formatProblem } from '@subluminal/core/source';
 import type { SecretPlaces } from '@subluminal/gateway/config';
 import { type Desk, type Owner, openDesk } from '@subluminal/plane/approvals';
 import {
@@ -182,13 +183,18 @@ async function openConfig(
 ): Promise<LiveStewardConfig | Failure> {
   const live = await followStewardConfig({
     ...{ folder, changed },
-    rejected: (problems) => log(`The configuration is broken: ${problems[0]?.message ?? ''}`),
+    rejected: (problems) => {
+      log('The configuration is broken, and the last good one stays in force:');
+      for (const problem of problems) log(formatProblem(problem));
+    },
   });
   if (live.kind === 'live') return live;
   const first = live.problems.find(({ level }) => level === 'error');
   if (first === undefined) return tableFailure('SUB_STEWARD_START', `${folder}.`);
-  const { file, message, fix } = first;
-  return { ...tableFailure('SUB_STEWARD_START', `${join(folder, file)}: ${message}.`), fix };
+  return tableFailure(
+    'SUB_STEWARD_START',
+    formatProblem({ ...first, file: join(folder, first.file) }),
+  );
 }
 
 /** Its servers are limited by the manifests of its own folder. */

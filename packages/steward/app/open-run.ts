@@ -149,7 +149,7 @@ function changedNames<T>(before: ReadonlyMap<string, T>, now: ReadonlyMap<string
 }
 
 /** What is read at the start alone. */
-function restartNeeds(before: StewardConfig, now: StewardConfig): readonly string[] {
+export function restartNeeds(before: StewardConfig, now: StewardConfig): readonly string[] {
   const names = ['channels', 'webhooks', 'files', 'embeddings', 'memory'] as const;
   return names
     .filter((name) => !isDeepStrictEqual(before.integrations[name], now.integrations[name]))

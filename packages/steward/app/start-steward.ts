@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { type Failure, type GuardrailsFile, isFailure, tableFailure } from '@subluminal/contracts';
 import { createRedactor } from '@subluminal/core/scan';
+import { formatProblem } from '@subluminal/core/source';
 import { errorText } from '@subluminal/plane/os';
 import { uuidv7 } from 'uuidv7';
 import type { StewardConfig } from '../config/index.ts';
@@ -20,7 +21,7 @@ import { followConfig } from './follow-config.ts';
 import { knowledge } from './knowledge.ts';
 import { startMemoryAudit } from './open-own-memory.ts';
 import { OpenParts, openParts, type Parts, type StewardOptions } from './open-parts.ts';
-import { openRun } from './open-run.ts';
+import { openRun, restartNeeds } from './open-run.ts';
 
 export type { StewardOptions } from './open-parts.ts';
 
@@ -71,11 +72,14 @@ async function open(options: StewardOptions, opened: OpenParts): Promise<string 
   });
   opened.add(delivery, (one) => one.stop());
   const startedAtMs = Date.now();
+  const firstConfig = live.current();
   const about = () => ({
     pid: process.pid,
     version: options.version,
     started_at_ms: startedAtMs,
     config_folder: live.current().folder,
+    config_problems: live.problems().map(formatProblem),
+    restart_needed: [...restartNeeds(firstConfig, live.current())],
     servers: live.current().servers.map(({ name }) => name),
     shared_model: sharedModelOf(live.current()),
     channels: [...channels.state()],

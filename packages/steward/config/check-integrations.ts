@@ -114,12 +114,16 @@ function checkRefs(value: unknown, path: Path, report: ReportFault): void {
 }
 
 function checkUrl(text: string | undefined, path: Path, report: ReportFault): void {
-  if (text === undefined) return;
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isPlain = url?.username === '' && url.password === '';
-  if (isPlain && (url.protocol === 'https:' || url.protocol === 'http:')) return;
+  if (text === undefined || isPlainUrl(text)) return;
   const message = 'expected an http or https URL without credentials';
   report(wrong(path, message, 'Write it like `https://api.example.com/v1`.'));
+}
+
+/** An http or https URL without credentials. */
+export function isPlainUrl(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isPlain = url?.username === '' && url.password === '';
+  return isPlain && (url.protocol === 'https:' || url.protocol === 'http:');
 }
 
 function lacks(path: Path, field: string, report: ReportFault): void {

@@ -1,6 +1,6 @@
 // The files of the folder as bytes, and the hash of all of them.
 import { createHash } from 'node:crypto';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { nearest } from '@subluminal/core/nearest';
 import type { Problem, SourceFinding } from '@subluminal/core/source';
@@ -25,6 +25,11 @@ export interface FolderContent {
   readonly files: ReadonlyMap<string, Uint8Array>;
   readonly manifests: readonly string[];
   readonly problems: readonly Problem[];
+}
+
+/** Whether any of the files that must be there is. */
+export function hasStewardConfig(folder: string): boolean {
+  return [...REQUIRED].some((name) => existsSync(join(folder, name)));
 }
 
 /** Reads all files at once, so that what is checked is what was hashed. `changed` stands in for files on the disk. */

@@ -53,7 +53,10 @@ test('a new folder is right, private and committed, with the models that were ch
     { provider: 'anthropic', model: 'some-model', timeout_s: 120 },
   ]);
   expect(config.identity).toContain('You are Steward');
-  expect(readFileSync(join(folder, 'integrations.yaml'), 'utf8')).toContain('# email:');
+  const integrations = readFileSync(join(folder, 'integrations.yaml'), 'utf8');
+  for (const comment of ['# email:', '# guardian:', '# Folders that']) {
+    expect(integrations).toContain(comment);
+  }
   expect(statSync(join(folder, 'permissions.yaml')).mode & 0o777).toBe(0o600);
   const log = execFileSync('git', ['-C', folder, 'log', '--format=%s'], { encoding: 'utf8' });
   expect(log).toBe('Start the configuration of Steward\n');

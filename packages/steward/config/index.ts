@@ -1,4 +1,5 @@
-export { FILE_BYTES_MAX, FILES, MANIFESTS } from './config-folder.ts';
+export { isPlainUrl } from './check-integrations.ts';
+export { FILE_BYTES_MAX, FILES, hasStewardConfig, MANIFESTS } from './config-folder.ts';
 export { commitPaths, isUncommitted, repositoryProblem } from './git.ts';
 export type { LiveStewardConfig } from './live-config.ts';
 export { followStewardConfig } from './live-config.ts';

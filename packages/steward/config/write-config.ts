@@ -3,7 +3,8 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { type Failure, failure, type IntegrationsFile, isFailure } from '@subluminal/contracts';
 import { createPrivateFile, ensurePrivateFolder, systemCode } from '@subluminal/plane/os';
-import { parseDocument } from 'yaml';
+import { isSeq, parseDocument } from 'yaml';
+import { hasStewardConfig } from './config-folder.ts';
 import { commitPaths, git, initRepository } from './git.ts';
 
 export interface NewConfig {
@@ -32,8 +33,13 @@ export async function writeStewardConfig(options: NewConfig): Promise<WrittenCon
   if (isFailure(version)) return version;
   const taken = readdirSync(folder).filter((name) => name !== '.git');
   if (taken.length > 0) {
-    const message = `${folder} is not empty: there is a configuration already.`;
-    return failure('SUB_STEWARD_FILE', message, 'Change its files, or name another folder.');
+    const [message, fix] = hasStewardConfig(folder)
+      ? [
+          `There is a configuration already in ${folder}.`,
+          'Change its files, or name another folder.',
+        ]
+      : [`${folder} is not empty.`, 'Name an empty folder, or a new one.'];
+    return failure('SUB_STEWARD_FILE', message, fix);
   }
   const files = filesIn(example);
   try {
@@ -61,7 +67,13 @@ export async function writeStewardConfig(options: NewConfig): Promise<WrittenCon
 function withModels(text: string, models: NewConfig['models']): string {
   if (models === undefined) return text;
   const document = parseDocument(text);
-  document.setIn(['models'], document.createNode(models));
+  for (const [purpose, chain] of Object.entries(models)) {
+    const path = ['models', purpose];
+    const before = document.getIn(path);
+    const items = chain.map((model) => document.createNode(model, { flow: true }));
+    if (isSeq(before)) before.items = items;
+    else document.setIn(path, document.createNode(items));
+  }
   return document.toString({ lineWidth: 0 });
 }
 

@@ -103,6 +103,7 @@ function Alerts({ alerts }: { readonly alerts: readonly StewardAlert[] }) {
 
 function Facts({ status }: { readonly status: StewardStatus }) {
   const { pid, version, started_at_ms, config_folder, channels } = status;
+  const { config_problems: problems, restart_needed: waits } = status;
   return (
     <FactList>
       <Fact label="Runs">
@@ -111,6 +112,12 @@ function Facts({ status }: { readonly status: StewardStatus }) {
       <Fact label="Configuration">
         <Value text={config_folder} lengthMax={100} />
       </Fact>
+      {problems.map((problem) => (
+        <Fact key={problem} label="Not in force">
+          <span className="text-danger">■ {plainText(problem)}</span>
+        </Fact>
+      ))}
+      {waits.length > 0 && <Fact label="After a restart">{plainText(waits.join(', '))}</Fact>}
       <Fact label="Waits for you">
         {counted(status.pending_confirmations, 'call')}, {counted(status.pending_changes, 'change')}
       </Fact>
