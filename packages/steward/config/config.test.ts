@@ -54,7 +54,7 @@ test('a new folder is right, private and committed, with the models that were ch
   ]);
   expect(config.identity).toContain('You are Steward');
   const integrations = readFileSync(join(folder, 'integrations.yaml'), 'utf8');
-  for (const comment of ['# email:', '# guardian:', '# Folders that']) {
+  for (const comment of ['# email:', '# - { provider: openai,', '# Folders that']) {
     expect(integrations).toContain(comment);
   }
   expect(statSync(join(folder, 'permissions.yaml')).mode & 0o777).toBe(0o600);
