@@ -1,4 +1,4 @@
-export { compileGlob } from '../patterns/glob.ts';
+export { compileGlob, globAlternatives } from '../patterns/glob.ts';
 export type { Position, Problem } from '../source/problem.ts';
 export { formatProblem } from '../source/problem.ts';
 export type { SourceTree } from '../source/read-source.ts';

@@ -5,7 +5,12 @@ import {
   STEWARD_CHANNELS,
   type StewardChannel,
 } from '@subluminal/contracts';
-import { diffBundles, normalizeBundle, type PolicyChange } from '@subluminal/core/policy';
+import {
+  diffBundles,
+  globAlternatives,
+  normalizeBundle,
+  type PolicyChange,
+} from '@subluminal/core/policy';
 import { visible } from '@subluminal/core/visible';
 import type { StewardConfig } from '../config/index.ts';
 import { compilePermissions, tierOf } from '../permissions/index.ts';
@@ -79,16 +84,10 @@ function actionSamples({ file }: PolicyParts['permissions']): readonly string[] 
       forbidden,
     ]),
   ];
-  return lists.flat().flatMap(withoutBraces);
-}
-
-const BRACES = /^(.*?)\{([^{}]*)\}(.*)$/s;
-
-/** `a.{x,y}` → `a.x`, `a.y`. */
-function withoutBraces(glob: string): readonly string[] {
-  const [, start = '', inside, end = ''] = BRACES.exec(glob) ?? [];
-  if (inside === undefined) return [glob];
-  return inside.split(',').flatMap((one) => withoutBraces(`${start}${one}${end}`));
+  return lists.flat().flatMap((glob) => {
+    const all = globAlternatives(glob);
+    return Array.isArray(all) ? all : [glob];
+  });
 }
 
 function looserChanges(
