@@ -1,5 +1,11 @@
 // The one place between channels and the agent: who may write, what is answered, who decides.
-import { type Failure, isFailure, isObject, tableFailure } from '@subluminal/contracts';
+import {
+  type Failure,
+  isFailure,
+  isObject,
+  STEWARD_CHANNELS,
+  tableFailure,
+} from '@subluminal/contracts';
 import { Claims, RequestFollower } from '@subluminal/plane/approval-channels';
 import type { Desk, Ended, Entry } from '@subluminal/plane/approvals';
 import { splitText, withoutHidden } from '../shared/split-text.ts';
@@ -319,8 +325,6 @@ function readAsked(value: unknown): (ChatPerson & { code: string; ref: string })
   return { channel, conversation, sender, code, ref };
 }
 
-const NAMES = new Set(['telegram', 'slack', 'whatsapp', 'signal', 'discord']);
-
 function isChannelName(value: unknown): value is ChannelName {
-  return typeof value === 'string' && NAMES.has(value);
+  return value !== 'schedule' && STEWARD_CHANNELS.some((name) => name === value);
 }

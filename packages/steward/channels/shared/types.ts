@@ -1,15 +1,9 @@
 // What channels, the desk and the loop say to each other. A channel is a way to reach a person: it reads
 // and writes the messages of one service, and decides nothing.
-import type { Failure } from '@subluminal/contracts';
+import type { Failure, StewardChannel } from '@subluminal/contracts';
 
-export type ChannelName =
-  | 'terminal'
-  | 'web'
-  | 'telegram'
-  | 'slack'
-  | 'whatsapp'
-  | 'signal'
-  | 'discord';
+/** Where a person can write. */
+export type ChannelName = Exclude<StewardChannel, 'schedule'>;
 
 /** Where messages go: a chat of a channel, by the service's own id. */
 export interface ChatAddress {
