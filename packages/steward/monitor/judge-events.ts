@@ -44,6 +44,11 @@ const USUAL_HOURS_MIN = 3;
 const USUAL_HOURS_MAX = 48;
 export const SPIKE_CALLS_MIN = 20;
 
+export interface MonitorMoment {
+  readonly settings: MonitorSettings;
+  readonly nowMs: number;
+}
+
 export function newMonitorState(): MonitorState {
   return { tools: new Map(), verdicts: [], injections: [] };
 }
@@ -52,18 +57,17 @@ export function newMonitorState(): MonitorState {
 export function judgeEvent(
   state: MonitorState,
   event: Event,
-  { settings, nowMs }: { readonly settings: MonitorSettings; readonly nowMs: number },
+  now: MonitorMoment,
 ): readonly OddThing[] {
-  const time = { settings, nowMs };
   switch (event.type) {
     case 'tool_call_decision':
       return [
-        ...guardianBlocks(state, event, time),
-        ...injections(state, event.call.content?.findings, time),
-        ...(event.decision.action === 'ALLOW' ? allowedCall(state, event, time) : []),
+        ...guardianBlocks(state, event, now),
+        ...injections(state, event.call.content?.findings, now),
+        ...(event.decision.action === 'ALLOW' ? allowedCall(state, event, now) : []),
       ];
     case 'tool_call_end':
-      return injections(state, event.call.content?.findings, time);
+      return injections(state, event.call.content?.findings, now);
     case 'breaker_trip': {
       const { rule_id, server_name = '', tool_name = '', cause, count } = event.breaker;
       const of = tool_name === '' ? shown(rule_id) : action(server_name, tool_name);
@@ -80,16 +84,12 @@ export function judgeEvent(
   }
 }
 
-interface Now {
-  readonly settings: MonitorSettings;
-  readonly nowMs: number;
-}
 type DecidedToolCall = EventOf<'tool_call_decision'>;
 
 function guardianBlocks(
   state: MonitorState,
   { judgements = [] }: DecidedToolCall,
-  { settings, nowMs }: Now,
+  { settings, nowMs }: MonitorMoment,
 ): readonly OddThing[] {
   const own = judgements.find(({ by }) => by === 'guardian');
   if (own === undefined) return [];
@@ -109,7 +109,7 @@ function guardianBlocks(
 function injections(
   state: MonitorState,
   findings: readonly string[] = [],
-  { settings, nowMs }: Now,
+  { settings, nowMs }: MonitorMoment,
 ): readonly OddThing[] {
   if (!findings.some((finding) => /^(?:injection|hidden_text):/.test(finding))) return [];
   const recent = state.injections.filter((atMs) => atMs > nowMs - HOUR_MS).slice(-SEEN_MAX);
@@ -123,22 +123,24 @@ function injections(
 function allowedCall(
   state: MonitorState,
   { call: { server_name, tool_name } }: DecidedToolCall,
-  now: Now,
+  now: MonitorMoment,
 ): readonly OddThing[] {
   const name = action(server_name, tool_name);
   return [...spike(state, name, now), ...quietHours(name, now)];
 }
 
-function spike(state: MonitorState, name: string, { settings, nowMs }: Now): readonly OddThing[] {
+function spike(
+  state: MonitorState,
+  name: string,
+  { settings, nowMs }: MonitorMoment,
+): readonly OddThing[] {
   const hour = Math.floor(nowMs / HOUR_MS);
   const known = state.tools.get(name) ?? { minute: [], hour, count: 0, before: [] };
   const isSameHour = known.hour === hour;
   const before = isSameHour ? known.before : [...known.before, known.count].slice(-USUAL_HOURS_MAX);
   const minute = [...known.minute.filter((atMs) => atMs > nowMs - MINUTE_MS), nowMs];
-  const rate = {
-    ...{ hour, before, count: isSameHour ? known.count + 1 : 1 },
-    minute: minute.slice(-SEEN_MAX),
-  };
+  const count = isSameHour ? known.count + 1 : 1;
+  const rate = { hour, before, count, minute: minute.slice(-SEEN_MAX) };
   // The tool that was quiet for longest goes first.
   state.tools.delete(name);
   state.tools.set(name, rate);
@@ -148,17 +150,15 @@ function spike(state: MonitorState, name: string, { settings, nowMs }: Now): rea
     const text = `${name} was called ${rate.minute.length} times within a minute.`;
     return [{ cause: `spike:${name}`, text }];
   }
-  const usual = before.reduce((sum, count) => sum + count, 0) / Math.max(1, before.length);
+  const usual = before.reduce((sum, calls) => sum + calls, 0) / Math.max(1, before.length);
   const isOdd =
-    before.length >= USUAL_HOURS_MIN &&
-    rate.count >= SPIKE_CALLS_MIN &&
-    rate.count > usual * USUAL_TIMES;
+    before.length >= USUAL_HOURS_MIN && count >= SPIKE_CALLS_MIN && count > usual * USUAL_TIMES;
   if (!isOdd) return [];
-  const text = `${name} was called ${rate.count} times in this hour; ${usual.toFixed(1)} is usual.`;
+  const text = `${name} was called ${count} times in this hour; ${usual.toFixed(1)} is usual.`;
   return [{ cause: `spike:${name}`, text }];
 }
 
-function quietHours(name: string, { settings, nowMs }: Now): readonly OddThing[] {
+function quietHours(name: string, { settings, nowMs }: MonitorMoment): readonly OddThing[] {
   if (settings.quiet_hours === undefined) return [];
   const hours = readHours(settings.quiet_hours);
   if (typeof hours === 'string' || untilOpenMs(hours, nowMs) > 0) return [];

@@ -1,6 +1,6 @@
 // Watches what Steward does, as it is recorded, and tells the user what is odd: once for each cause and hour, so often
 // in a day at most. The rest is kept in the journal, for `sub steward status`.
-import { type GuardrailsFile, isObject, parseEventLine } from '@subluminal/contracts';
+import { type GuardrailsFile, parseEventLine } from '@subluminal/contracts';
 import { parseJson } from '@subluminal/plane/os';
 import { isListed, recipientsOf } from '../egress/index.ts';
 import type { Journal } from '../journal/index.ts';
@@ -100,6 +100,5 @@ export class Monitor {
 
 function knownIn(text: string | undefined): readonly string[] {
   const value: unknown = text === undefined ? [] : parseJson(text);
-  if (isObject(value) || !Array.isArray(value)) return [];
-  return value.filter((one) => typeof one === 'string');
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
 }

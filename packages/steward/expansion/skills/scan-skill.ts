@@ -50,8 +50,9 @@ export function skillFindings(files: ReadonlyMap<string, string>): readonly Skil
     ...grantFindings(path, text),
   ]);
   const once = new Map(found.map((one) => [one.words, one]));
-  const dangers = [...once.values()].toSorted((a, b) => a.level.localeCompare(b.level));
-  return dangers.slice(0, FINDINGS_MAX);
+  // Dangers first.
+  const sorted = [...once.values()].toSorted((a, b) => a.level.localeCompare(b.level));
+  return sorted.slice(0, FINDINGS_MAX);
 }
 
 function contentFindings(path: string, text: string): readonly SkillFinding[] {

@@ -42,7 +42,6 @@ export interface AgentsServerOptions {
 }
 
 const SHOWN_LENGTH_MAX = 120;
-const ENDED = 'has not ended yet';
 const task = required(
   string({ lengthMax: 8_000 }),
   'What it is to do, complete: it knows nothing of this conversation.',
@@ -136,7 +135,7 @@ function resultOf(wanted: string, agent: SubAgent | undefined): OwnAnswer {
     return { text: `There is no worker ${quote(wanted)} of this conversation.`, isError: true };
   }
   const { id: own, state, result, endedAtMs } = agent;
-  if (endedAtMs === null) return { text: `${own} ${ENDED}: ${state}. Ask again later.` };
+  if (endedAtMs === null) return { text: `${own} has not ended yet: ${state}. Ask again later.` };
   const text = `${own} is ${state}.\n${result ?? ''}`;
   return { text, ...(state !== 'COMPLETED' && { isError: true }) };
 }
