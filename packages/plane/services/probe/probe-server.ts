@@ -2,6 +2,7 @@
 // without the variables for shims.
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { createRedactor, type SecretValue } from '@subluminal/core/scan';
+import type { Upstream } from '../../os/upstream/index.ts';
 import {
   type LoadResult,
   loadConfig,
@@ -24,6 +25,8 @@ export interface ProbeOptions {
   readonly command?: readonly string[] | undefined;
   /** The same for a server that is reached by an address. */
   readonly remote?: RemoteStart | undefined;
+  /** Connections for it, where not all addresses may be reached; it stays open. */
+  readonly upstream?: Upstream | undefined;
   readonly env: { readonly [name: string]: string | undefined };
   /** An absolute path: the folder of the project. */
   readonly cwd: string;
@@ -133,6 +136,7 @@ async function lookAtAddress(start: RemoteStart, context: LookContext) {
       messageBytesMax: LINE_BYTES_MAX,
       orphanMs: timeoutMs,
     },
+    upstream: options.upstream,
     onToken: (token) => void values.push(token),
     warn: () => undefined,
   });

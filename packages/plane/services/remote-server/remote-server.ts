@@ -1,6 +1,7 @@
 // A server that is reached by an address: what a command line says of it, and the way to it.
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import type { SecretValue } from '@subluminal/core/scan';
+import type { Upstream } from '../../os/upstream/index.ts';
 import { isTooShortToRedact, type ResolvedSecrets } from '../../stores/vault/index.ts';
 import { readAddress, readHeader } from '../transports/http/address.ts';
 import type { ServerEnd } from '../transports/types.ts';
@@ -108,13 +109,15 @@ interface Connecting extends LoadedServers {
     readonly messageBytesMax: number;
     readonly orphanMs: number;
   };
+  /** Connections that others use as well; else this server has its own. */
+  readonly upstream?: Upstream | undefined;
   readonly onToken: (token: SecretValue) => void;
   readonly warn: (text: string) => void;
 }
 
 /** The way to the server. What speaks HTTP is loaded here, and only for a server that needs it. */
 export async function connectRemote(remote: ReadRemote, options: Connecting): Promise<ServerEnd> {
-  const { serverName, env, limits, warn, onToken } = options;
+  const { serverName, env, limits, upstream, warn, onToken } = options;
   const [{ connectHttpServer }, { serverAuthorization }] = await Promise.all([
     import('../transports/http/index.ts'),
     import('./authorization.ts'),
@@ -130,6 +133,7 @@ export async function connectRemote(remote: ReadRemote, options: Connecting): Pr
     authorization,
     limits: { inspectBytesMax, messageBytesMax, requestMs },
     env,
+    ...(upstream && { upstream }),
     warn,
   });
 }

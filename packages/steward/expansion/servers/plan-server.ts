@@ -12,7 +12,7 @@ import type { ServerEntry } from '@subluminal/plane/serve/config';
 import { manifestFileName } from '@subluminal/plane/surface';
 import { isSeq, parseDocument } from 'yaml';
 import { FILE_BYTES_MAX, MANIFESTS, type StewardConfig } from '../../config/index.ts';
-import type { LookAtServer } from './look-at-server.ts';
+import type { LookAtServer, SeenServer } from './look-at-server.ts';
 import type { ListedStart } from './registry-server.ts';
 
 export interface ServerPlan {
@@ -44,19 +44,18 @@ export async function planServer(
   { config, look }: PlanParts,
 ): Promise<ServerPlan | Failure> {
   const known = config.servers.find((one) => one.name === name);
-  if (known === undefined && start === undefined) {
+  if (known !== undefined) return toolsPlan(known, config, await look(known, 'user'));
+  if (start === undefined) {
     const message = `There is no server ${quote(name)} in integrations.yaml, and none was chosen.`;
     return failure('SUB_STEWARD_EXPANSION', message, 'Find one with servers.discover.');
   }
-  if (known !== undefined) return toolsPlan(known, { config, look });
-  if (start === undefined) throw new Error('a server without a start was looked for above');
   if (start.kind === 'program') return programPlan(name, start, config);
   const { url, transport } = start;
   const entry: ServerEntry = {
     ...{ kind: 'remote', name, url, transport, headers: {}, headerEnv: {} },
     ...{ bearerEnv: undefined, passToken: false, login: 'shared' },
   };
-  const plan = await toolsPlan(entry, { config, look });
+  const plan = await toolsPlan(entry, config, await look(entry, 'registry'));
   if (isFailure(plan)) return plan;
   const integrations = withServer(config, name, { url, transport });
   if (isFailure(integrations)) return integrations;
@@ -84,11 +83,10 @@ function programPlan(
 
 /** A manifest by what the server shows now, and its reads among the actions that run at once. */
 async function toolsPlan(
-  entry: ServerEntry,
-  { config, look }: PlanParts,
+  { name: server }: ServerEntry,
+  config: StewardConfig,
+  seen: SeenServer | Failure,
 ): Promise<ServerPlan | Failure> {
-  const { name: server } = entry;
-  const seen = await look(entry);
   if (isFailure(seen)) return seen;
   const text = proposeManifest({ server, transport: seen.transport, ...seen.listing });
   const path = manifestPath(server);
