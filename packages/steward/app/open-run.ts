@@ -4,7 +4,6 @@ import type { StewardChannel } from '@subluminal/contracts';
 import { compileBundle, type Snapshot } from '@subluminal/core/policy';
 import type { AgentRun } from '@subluminal/plane/agent-run';
 import { sha256 } from '@subluminal/plane/crypto';
-import { errorText } from '@subluminal/plane/os';
 import type { StewardConfig } from '../config/index.ts';
 import type { Conversation } from '../journal/index.ts';
 import { type Conversations, channelOf } from '../loop/index.ts';
@@ -58,17 +57,16 @@ export async function useConfig(
 ): Promise<void> {
   const { live, log } = parts;
   const now = live.current();
-  try {
-    await conversations.forEachRun(async (run, conversation) => {
-      await run.usePolicy(await policyFor(now, conversation));
-      await changeServers(parts, run, before);
-      if (conversation.parentId !== null) return;
-      await changeExpansion(parts, run, before);
-      await changeSubAgents(parts, { run, conversation, before });
-    });
-  } catch (cause) {
-    log(`The new configuration is not in force everywhere: ${errorText(cause)}.`);
-  }
+  // First, and for all: a server may take its time to start.
+  await conversations.forEachRun(async (run, conversation) =>
+    run.usePolicy(await policyFor(now, conversation)),
+  );
+  await conversations.forEachRun(async (run, conversation) => {
+    await changeServers(parts, run, before);
+    if (conversation.parentId !== null) return;
+    await changeExpansion(parts, run, before);
+    await changeSubAgents(parts, { run, conversation, before });
+  });
   const waits = restartNeeds(before, now);
   if (waits.length > 0) log(`Changed, and in force after a restart: ${waits.join(', ')}.`);
 }

@@ -1,6 +1,7 @@
 // Who talks with Steward, and what it does for them: one run and one task at a time for each
 // conversation, a few conversations at once.
 import type { AgentRun } from '@subluminal/plane/agent-run';
+import { errorText } from '@subluminal/plane/os';
 import type { AskedBy, Conversation, Journal, JournalTask } from '../journal/index.ts';
 import type { Purpose } from '../models/types.ts';
 import { isFromElsewhere } from './context.ts';
@@ -135,17 +136,19 @@ export class Conversations {
     return tasks.length + this.#parts.stopProcesses(conversationId, taskId);
   }
 
-  /** The runs that are open, by conversation: whose questions are ours to ask. */
-  runs(): ReadonlySet<string> {
-    const { journal } = this.#parts;
-    return new Set([...this.#active.keys()].map((id) => journal.conversation(id)?.runId ?? ''));
-  }
-
-  /** Changes every open run, for a policy or a server. */
-  async forEachRun(change: (run: AgentRun, conversation: Conversation) => Promise<unknown>) {
-    for (const { run, conversation } of this.#active.values()) {
-      if (run !== undefined) await change(await run, conversation);
-    }
+  /** Changes every open run, for a policy or a server. One that is slow or fails holds up no other. */
+  async forEachRun(
+    change: (run: AgentRun, conversation: Conversation) => Promise<unknown>,
+  ): Promise<void> {
+    const changing = [...this.#active.values()].map(async ({ run, conversation }) => {
+      try {
+        if (run !== undefined) await change(await run, conversation);
+      } catch (cause) {
+        const { id, channel } = conversation;
+        this.#parts.log(`A change did not reach ${channel} ${id}: ${errorText(cause)}.`);
+      }
+    });
+    await Promise.all(changing);
   }
 
   /** Takes nothing more, and leaves open tasks for the next start. */
@@ -160,26 +163,35 @@ export class Conversations {
   #work(conversation: Conversation): void {
     const active = this.#activate(conversation);
     clearTimeout(active.idle);
-    active.working ??= this.#workOff(active).finally(() => {
-      active.working = undefined;
-      if (this.#isClosed) return;
-      // A message may have come between the last look and this.
-      if (this.#next(active) !== undefined) return this.#work(conversation);
-      // A sub-agent is asked nothing more.
-      const idleMs = conversation.parentId === null ? IDLE_MS : 0;
-      active.idle = setTimeout(() => void this.#closeRun(conversation.id), idleMs).unref();
-      active.idleSinceMs = performance.now();
-      this.#closeLongestIdle();
-    });
+    active.working ??= this.#workOff(active)
+      .finally(() => this.#rest(active))
+      .catch((cause: unknown) => this.#parts.log(`A conversation failed: ${errorText(cause)}.`));
+  }
+
+  #rest(active: Active): void {
+    const { conversation } = active;
+    active.working = undefined;
+    if (this.#isClosed) return;
+    // A message may have come between the last look and this.
+    if (this.#next(active) !== undefined) return this.#work(conversation);
+    // A sub-agent is asked nothing more.
+    const idleMs = conversation.parentId === null ? IDLE_MS : 0;
+    active.idle = setTimeout(() => this.#closeIdle(conversation), idleMs).unref();
+    active.idleSinceMs = performance.now();
+    this.#closeLongestIdle();
   }
 
   #closeLongestIdle(): void {
     const idle = [...this.#active.values()]
       .filter(({ working }) => working === undefined)
       .toSorted((one, other) => one.idleSinceMs - other.idleSinceMs);
-    for (const { conversation } of idle.slice(0, -IDLE_RUNS_MAX)) {
-      void this.#closeRun(conversation.id);
-    }
+    for (const { conversation } of idle.slice(0, -IDLE_RUNS_MAX)) this.#closeIdle(conversation);
+  }
+
+  #closeIdle({ id }: Conversation): void {
+    this.#closeRun(id).catch((cause: unknown) =>
+      this.#parts.log(`A run did not end as it should: ${errorText(cause)}.`),
+    );
   }
 
   #activate(conversation: Conversation): Active {
@@ -240,7 +252,7 @@ export class Conversations {
       await runTask({ ...this.#parts, conversation, run, reply }, task.id, stop.signal);
     } catch (cause) {
       // A defect or a disk that is full: the task ends rather than being tried for ever.
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = errorText(cause);
       log(`The task ${task.id} failed: ${reason}`);
       this.#giveUp(task, reason);
     } finally {

@@ -229,3 +229,24 @@ test('a few runs wait for the next message; of more, the one that was idle longe
   await expect.poll(() => world.closed).toEqual([second]);
   expect(await say('bob')).not.toBe(second);
 });
+
+test('a change reaches every open run, also when one is slow and another fails', async () => {
+  world.script = () => ({ text: 'Yes.' });
+  const { journal, conversations } = await world.start();
+  for (const person of ['slow', 'broken', 'well']) {
+    conversations.receive({ ...TERMINAL, person, text: 'Are you there?' });
+  }
+  await settled(journal);
+  let finish: () => void = () => undefined;
+  const reached: string[] = [];
+  const changing = conversations.forEachRun(async (_run, { person }) => {
+    if (person === 'slow') await new Promise<void>((resolve) => (finish = resolve));
+    if (person === 'broken') throw new Error('it has no room');
+    reached.push(person);
+  });
+  await expect.poll(() => reached).toEqual(['well']);
+  finish();
+  await changing;
+  expect(reached).toEqual(['well', 'slow']);
+  expect(world.logged).toEqual([expect.stringContaining('it has no room')]);
+});
