@@ -277,7 +277,7 @@ describe.each(CHANNELS)('$name', ({ start, hasButtons, hasGroups, forged }) => {
     bench.standIn.service.failNext = 3;
     expect(await bench.desk.reply(bench.person, 'One.')).toMatchObject({ kind: 'sent' });
     bench.standIn.service.failNext = 7;
-    expect(await bench.desk.reply(bench.person, 'Two.')).toMatchObject({ kind: 'refused' });
+    expect(await bench.desk.reply(bench.person, 'Two.')).toMatchObject({ kind: 'later' });
     expect(await bench.untilReport('lost')).toMatchObject({ channel: bench.person.channel });
     await bench.desk.reply(bench.person, 'Three.');
     const texts = sentTo(bench, bench.person.sender).map(({ text }) => text);

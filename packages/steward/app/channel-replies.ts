@@ -16,7 +16,7 @@ import {
 } from '../channels/index.ts';
 import type { Journal } from '../journal/index.ts';
 import { type Conversations, channelOf } from '../loop/index.ts';
-import { isReader } from './deliver-replies.ts';
+import { isReader, ReplyDelivery } from './deliver-replies.ts';
 import type { Pairing } from './pairing-handlers.ts';
 
 export interface ChannelOptions {
@@ -83,6 +83,8 @@ export async function startChannels(options: ChannelOptions): Promise<RunningCha
     ...opened.channels.map(({ channel }) => channel.name),
     ...opened.failed.map(({ name }) => name),
   ];
+  const reply: ChannelDesk['reply'] = (to, text) => desk.reply(to, text);
+  const delivery = new ReplyDelivery({ journal, reply, wait, log });
   return {
     kind: 'channels',
     state: () => names.map((name) => ({ name, trouble: trouble.get(name) ?? null })),
@@ -94,7 +96,9 @@ export async function startChannels(options: ChannelOptions): Promise<RunningCha
     },
     close: async () => {
       if (listener !== undefined && !isFailure(listener)) await listener.close();
+      delivery.stop();
       await desk.stop();
+      await delivery.settled();
       store.close();
       agent.destroy();
       await upstream.close();

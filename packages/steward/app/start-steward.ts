@@ -16,7 +16,6 @@ import { startBackgroundWork } from './background-work.ts';
 import { ChangeQuestions } from './change-questions.ts';
 import { personOf, type RunningChannels, startChannels } from './channel-replies.ts';
 import { controlHandlers } from './control-handlers.ts';
-import { ReplyDelivery } from './deliver-replies.ts';
 import { followConfig } from './follow-config.ts';
 import { knowledge } from './knowledge.ts';
 import { startMemoryAudit } from './open-own-memory.ts';
@@ -66,11 +65,6 @@ async function open(options: StewardOptions, opened: OpenParts): Promise<string 
   });
   parts.ask.questions = opened.add(questions, (one) => one.stop());
   questions.resume();
-  const delivery = new ReplyDelivery({
-    ...{ journal, log },
-    reply: (to, text) => channels.desk.reply(to, text),
-  });
-  opened.add(delivery, (one) => one.stop());
   const startedAtMs = Date.now();
   const firstConfig = live.current();
   const about = () => ({

@@ -22,7 +22,7 @@ const WAIT_MAX_MS = 60_000;
 const QUEUE_MAX = 50;
 /** An agent that talks without end is stopped. */
 const SENDS_MAX = { countMax: 60, windowMs: 60_000 };
-const STOPPED: SendResult = { kind: 'refused', why: 'The channel was stopped.' };
+const STOPPED: SendResult = { kind: 'later', why: 'The channel was stopped.' };
 
 export class Outbox {
   readonly #options: OutboxOptions;
@@ -70,11 +70,10 @@ export class Outbox {
     for (let tries = 1; ; tries++) {
       if (this.#stop.signal.aborted) return STOPPED;
       const result = await once();
-      if (result.kind !== 'later') return result;
-      if (tries === TRIES_MAX) return { kind: 'refused', why: result.why };
+      if (result.kind !== 'later' || tries === TRIES_MAX) return result;
       const pauseMs = Math.max(WAIT_MIN_MS * 2 ** (tries - 1), result.afterMs ?? 0);
-      // A service that wants more patience than this is away for good.
-      if (pauseMs > WAIT_MAX_MS) return { kind: 'refused', why: result.why };
+      // Whoever sends has more patience than this, or has not.
+      if (pauseMs > WAIT_MAX_MS) return result;
       await wait(pauseMs, this.#stop.signal).catch(() => undefined);
     }
   }
