@@ -60,8 +60,8 @@ function newQuestions(): ChangeQuestions {
     log: () => undefined,
   });
 }
-afterEach(async () => {
-  await questions.stop();
+afterEach(() => {
+  questions.stop();
   rmSync(home, { recursive: true });
 });
 
@@ -118,7 +118,7 @@ test('a change whose diff is cut cannot be approved where it is not seen', async
 test('an open change is asked about again after a restart, and its answer counts', async () => {
   const { id } = await propose('two\n');
   await next;
-  await questions.stop();
+  questions.stop();
   next = new Promise((resolve) => {
     asked = resolve;
   });

@@ -1,5 +1,6 @@
 // Asks about proposed changes on the channel of the request. The page and the commands decide about the same changes.
 import { type Failure, isFailure } from '@subluminal/contracts';
+import { errorText } from '@subluminal/plane/os';
 import type { ChannelDesk, ChatPerson, Confirmation } from '../channels/index.ts';
 import type { ProposalView } from '../proposals/index.ts';
 import type { ChangeRecord, ChangeSet, ChangeView } from '../staging/index.ts';
@@ -34,6 +35,7 @@ export class ChangeQuestions {
   readonly #open = new Map<string, AskedChange>();
   /** One after the other: a change that grows ends its first question before the next is asked. */
   #last: Promise<void> = Promise.resolve();
+  #isStopped = false;
 
   constructor(parts: ChangeQuestionParts) {
     this.#parts = parts;
@@ -61,13 +63,19 @@ export class ChangeQuestions {
     this.#inTurn(() => this.#end(id, `${state.replaceAll('_', ' ')} by ${by}.`));
   }
 
-  async stop(): Promise<void> {
-    await this.#last;
+  /** Does not wait for a question under way: its channel may be away, and is stopped next. */
+  stop(): void {
+    this.#isStopped = true;
     for (const { timer } of this.#open.values()) clearTimeout(timer);
   }
 
   #inTurn(work: () => Promise<void>): void {
-    this.#last = this.#last.then(work).catch((cause: unknown) => this.#parts.log(String(cause)));
+    const next = this.#last.then(() => (this.#isStopped ? undefined : work()));
+    this.#last = next.catch((cause: unknown) => this.#failed(cause));
+  }
+
+  #failed(cause: unknown): void {
+    this.#parts.log(`A proposed change: ${errorText(cause)}.`);
   }
 
   async #ask(set: ChangeSet): Promise<void> {
@@ -80,7 +88,7 @@ export class ChangeQuestions {
     if (isFailure(view)) return log(view.message);
     const confirmation = changeQuestion(view, nowMs() + ANSWER_MS);
     const asked = await channels.ask(person, confirmation, (answer) => {
-      void this.#decide(id, person, answer);
+      this.#decide(id, person, answer).catch((cause: unknown) => this.#failed(cause));
       return answer.state === 'approved' ? 'It is being done.' : 'It is being dropped.';
     });
     if (isFailure(asked)) return log(asked.message);

@@ -17,6 +17,7 @@ import {
 import type { LoadResult } from '@subluminal/plane/config';
 import {
   ensurePrivateFolder,
+  errorText,
   processInfo,
   takeLockBlocking,
   thisSystem,
@@ -75,6 +76,11 @@ export interface Parts extends StewardOptions {
 /** Closes what was opened, the last first, whatever fails. */
 export class OpenParts {
   readonly #closers: (() => unknown)[] = [];
+  readonly #log: (line: string) => void;
+
+  constructor(log: (line: string) => void) {
+    this.#log = log;
+  }
 
   add<T>(part: T, close: (part: T) => unknown): T {
     this.#closers.push(() => close(part));
@@ -85,7 +91,7 @@ export class OpenParts {
     for (const close of this.#closers.splice(0).toReversed()) {
       await Promise.resolve()
         .then(close)
-        .catch(() => undefined);
+        .catch((cause: unknown) => this.#log(`A part did not close: ${errorText(cause)}.`));
     }
   }
 }

@@ -34,7 +34,7 @@ const MICROS = 1_000_000;
 const MINUTE_MS = 60_000;
 
 export async function startSteward(options: StewardOptions): Promise<RunningSteward | Failure> {
-  const opened = new OpenParts();
+  const opened = new OpenParts(options.log);
   try {
     const socket = await open(options, opened);
     if (typeof socket === 'string') {
