@@ -25,7 +25,7 @@ function policyFor(config: StewardConfig, conversation: Conversation): Promise<S
 }
 
 function compiledPolicy({ permissions, guardrails }: StewardConfig, channel: StewardChannel) {
-  const { bundle } = compilePermissions(permissions, { channel, guardrails });
+  const bundle = compilePermissions(permissions, { channel, guardrails });
   return compileBundle(bundle, { sha256 });
 }
 

@@ -12,9 +12,8 @@ import {
   type StewardChannel,
 } from '@subluminal/contracts';
 import { hoursInWords, readDuration, readHours, readRate } from '@subluminal/core/quantities';
-import { stringify } from 'yaml';
 import { byServer } from './actions.ts';
-import type { CompiledPermissions, Permissions } from './types.ts';
+import type { Permissions } from './types.ts';
 
 export interface CompileChoice {
   readonly channel: StewardChannel;
@@ -25,16 +24,13 @@ type OpenTier = Exclude<PermissionTier, 'forbidden'>;
 const OPEN_TIERS: readonly OpenTier[] = ['auto_execute', 'log_and_execute', 'human_approval'];
 const ALL: Match = { subjects: ['prompt', 'resource', 'tool'] };
 
-/** The same permissions always give the same text. */
-export function compilePermissions(
-  permissions: Permissions,
-  choice: CompileChoice,
-): CompiledPermissions {
+/** The same permissions always give the same policy. */
+export function compilePermissions(permissions: Permissions, choice: CompileChoice): Bundle {
   const { file, confirmationMs } = permissions;
   const { egress } = choice.guardrails;
   const approval = { wait: 'hold', timeout_ms: confirmationMs } as const;
   const emails = egress.contacts.flatMap((contact) => contact.emails);
-  const bundle: Bundle = {
+  return {
     policy_id: `steward-${choice.channel}`,
     version: String(file.version),
     mode: 'control',
@@ -59,7 +55,6 @@ export function compilePermissions(
     self_protection: 'on',
     hint_delivery: 'tool_result',
   };
-  return { bundle, text: stringify(bundle, { aliasDuplicateObjects: false }) };
 }
 
 function rulesFor(permissions: Permissions, { channel, guardrails }: CompileChoice): Rule[] {

@@ -10,10 +10,15 @@ export async function permissionsSnapshot(
   permissions: Permissions,
   choice: CompileChoice,
 ): Promise<Snapshot> {
-  const parsed = await parsedPolicy(permissions, choice);
+  const text = JSON.stringify(compilePermissions(permissions, choice));
+  const parsed = await parseWithEngines({ file: `steward-${choice.channel}`, text });
   if (!parsed.ok) throw new Error(`permissions became no policy: ${parsed.problems[0]?.message}`);
   return compileBundle(parsed.bundle, { sha256 });
 }
+
+/** Policies that were found to be right, by their hash: a configuration is read often, and they seldom change. */
+const RIGHT = new Set<string>();
+const RIGHT_MAX = 100;
 
 /** Why permissions, each right by itself, make no policy on some channel: there are too many of them, for one. */
 export async function policyFault(
@@ -23,13 +28,13 @@ export async function policyFault(
   const { channels } = permissions.file;
   const differing = STEWARD_CHANNELS.filter((name) => name === 'terminal' || channels[name]);
   for (const channel of differing) {
-    const parsed = await parsedPolicy(permissions, { channel, guardrails });
+    const text = JSON.stringify(compilePermissions(permissions, { channel, guardrails }));
+    const hash = sha256(text);
+    if (RIGHT.has(hash)) continue;
+    const parsed = await parseWithEngines({ file: `steward-${channel}`, text });
     if (!parsed.ok) return `${channel}: ${parsed.problems[0]?.message ?? 'no policy'}`;
+    if (RIGHT.size >= RIGHT_MAX) RIGHT.clear();
+    RIGHT.add(hash);
   }
   return undefined;
-}
-
-function parsedPolicy(permissions: Permissions, choice: CompileChoice) {
-  const { text } = compilePermissions(permissions, choice);
-  return parseWithEngines({ file: `steward-${choice.channel}`, text });
 }

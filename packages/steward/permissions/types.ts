@@ -1,5 +1,5 @@
 // What permissions.yaml says, with every quantity read.
-import type { Bundle, PermissionsFile, StewardChannel } from '@subluminal/contracts';
+import type { PermissionsFile, StewardChannel } from '@subluminal/contracts';
 import type { Problem } from '@subluminal/core/source';
 
 /** A permissions.yaml without a problem. */
@@ -19,10 +19,4 @@ export interface ActionName {
   readonly server: string;
   readonly tool: string;
   readonly channel: StewardChannel;
-}
-
-/** A policy of contract B, and the same as a text that `sub policy` reads. */
-export interface CompiledPermissions {
-  readonly bundle: Bundle;
-  readonly text: string;
 }

@@ -99,7 +99,7 @@ function looserChanges(
   const hasOwn = [before, after].some(({ permissions }) => permissions.file.channels[channel]);
   if (!isBase && !hasOwn) return [];
   const policyOf = ({ permissions, guardrails }: PolicyParts) =>
-    normalizeBundle(compilePermissions(permissions, { channel, guardrails }).bundle);
+    normalizeBundle(compilePermissions(permissions, { channel, guardrails }));
   const { changes } = diffBundles(policyOf(before), policyOf(after));
   return changes.filter(
     ({ effect, path }) =>

@@ -187,7 +187,7 @@ async function read(folder: string): Promise<StewardConfig> {
 }
 
 function policyOf({ permissions, guardrails }: StewardConfig) {
-  const { bundle } = compilePermissions(permissions, { channel: 'terminal', guardrails });
+  const bundle = compilePermissions(permissions, { channel: 'terminal', guardrails });
   return compileBundle(bundle, { sha256, profile: 'production' });
 }
 

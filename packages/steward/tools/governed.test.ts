@@ -52,7 +52,7 @@ async function steward(change: (bundle: Bundle) => Bundle = (bundle) => bundle) 
   const config = await readStewardConfig(EXAMPLE);
   const desk = openDesk({ home: loaded.paths.home, ports: { nowMs: Date.now, uuid: uuidv7 } });
   if (isFailure(runs) || config.kind !== 'config' || isFailure(desk)) throw new Error('no steward');
-  const { bundle } = compilePermissions(config.permissions, {
+  const bundle = compilePermissions(config.permissions, {
     channel: 'terminal',
     guardrails: config.guardrails,
   });
