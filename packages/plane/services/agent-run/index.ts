@@ -1,4 +1,6 @@
 export {
+  type ErrorAnswer,
+  errorAnswer,
   type OwnAnnotations,
   type OwnAnswer,
   type OwnServer,

@@ -1,5 +1,6 @@
 // Tools that live in this process. Agents see them as those of any MCP server.
 import {
+  type Failure,
   type JsonObject,
   type Mismatch,
   type ObjectShape,
@@ -44,6 +45,13 @@ export interface OwnAnswer {
   readonly isError?: boolean;
 }
 
+export type ErrorAnswer = OwnAnswer & { readonly isError: true };
+
+/** Says why nothing was done. */
+export function errorAnswer(why: string | Failure): ErrorAnswer {
+  return { text: typeof why === 'string' ? why : `${why.message} ${why.fix}`, isError: true };
+}
+
 export interface OwnToolDefinition<F extends Fields> {
   readonly name: string;
   readonly description: string;
@@ -66,7 +74,7 @@ export function ownTool<F extends Fields>(definition: OwnToolDefinition<F>): Own
     ...(annotations !== undefined && { annotations }),
     call: async (args, use) => {
       const read = parse(withDefaults(input, args));
-      if (!read.ok) return { text: problemsIn(read.mismatches), isError: true };
+      if (!read.ok) return errorAnswer(problemsIn(read.mismatches));
       return definition.call(read.value, use);
     },
   };

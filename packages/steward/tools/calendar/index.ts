@@ -11,6 +11,8 @@ import {
 } from '@subluminal/contracts/shape';
 import { visible } from '@subluminal/core/visible';
 import {
+  type ErrorAnswer,
+  errorAnswer,
   type OwnAnswer,
   type OwnServer,
   ownTool,
@@ -127,26 +129,22 @@ interface Wanted {
 async function useCalendar(upstream: Upstream, { options, use, work }: Wanted): Promise<OwnAnswer> {
   const { account, password, timeoutMs = TIMEOUT_MS } = options;
   const zone = account.time_zone ?? 'UTC';
-  if (!isTimeZone(zone)) return refusal(`${visible(zone, 50)} is no time zone.`);
+  if (!isTimeZone(zone)) return errorAnswer(`${visible(zone, 50)} is no time zone.`);
   const secret = await password();
   if (isFailure(secret))
-    return refusal('The password of the calendar cannot be had. The user must set it.');
+    return errorAnswer('The password of the calendar cannot be had. The user must set it.');
   const signal = AbortSignal.any([use.signal, AbortSignal.timeout(timeoutMs)]);
   const calendar = await openCalendar(upstream, { account, password: secret, timeoutMs, signal });
-  if (typeof calendar === 'string') return refusal(calendar);
+  if (typeof calendar === 'string') return errorAnswer(calendar);
   try {
     const answer = await work({ calendar, zone, nowMs: options.nowMs() });
     const trouble = calendar.trouble();
-    return trouble === undefined || answer.isError ? answer : refusal(trouble);
+    return trouble === undefined || answer.isError ? answer : errorAnswer(trouble);
   } catch {
-    return refusal(
+    return errorAnswer(
       calendar.trouble() ?? 'The calendar server gives an answer that cannot be read.',
     );
   }
-}
-
-function refusal(text: string): OwnAnswer {
-  return { text, isError: true };
 }
 
 async function list(
@@ -162,8 +160,8 @@ async function list(
   // A day that is named as the end belongs to the period.
   const last = until?.kind === 'day' ? { ...until, day: dayAfter(until.day) } : until;
   const toMs = last === undefined ? fromMs + 7 * 24 * HOUR_MS : pointOf(last, zone);
-  if (!(toMs > fromMs)) return refusal('The period ends before it begins.');
-  if (toMs - fromMs > PERIOD_MS_MAX) return refusal('The period is longer than 400 days.');
+  if (!(toMs > fromMs)) return errorAnswer('The period ends before it begins.');
+  if (toMs - fromMs > PERIOD_MS_MAX) return errorAnswer('The period is longer than 400 days.');
   const period = { fromMs, toMs, zone };
   const files = await calendar.filesIn(period);
   const found = await Promise.all(
@@ -216,7 +214,7 @@ async function create(
   const done = await calendar.create(fileName, await newEventFile(uid, changes, nowMs));
   // The name is made of the step's key: nobody else could have put it there.
   if (done === 'conflict') return { text: `It is in the calendar already; id ${fileName}` };
-  if (done !== 'done') return refusal(done.problem);
+  if (done !== 'done') return errorAnswer(done.problem);
   return { text: `Created: ${spanText(span, zone)}: ${visible(title, TEXT_MAX)}; id ${fileName}` };
 }
 
@@ -228,17 +226,17 @@ interface TimeSpan {
 function readSpan(
   { start: startText, end: endText }: { readonly start: string; readonly end?: string | undefined },
   zone: string,
-): TimeSpan | (OwnAnswer & { readonly isError: true }) {
+): TimeSpan | ErrorAnswer {
   const start = readTime(startText, zone);
   if (start === undefined) return noTime(startText);
   const given = endText === undefined ? undefined : readTime(endText, zone);
   if (endText !== undefined && given === undefined) return noTime(endText);
   const end = given ?? after(start, HOUR_MS);
-  if (start.kind !== end.kind) return { text: 'Give two days or two times.', isError: true };
+  if (start.kind !== end.kind) return errorAnswer('Give two days or two times.');
   // Calendars keep the day after the last one; people name the last one.
   const kept = end.kind === 'day' && given !== undefined ? { ...end, day: dayAfter(end.day) } : end;
   if (!(pointOf(kept, zone) > pointOf(start, zone)))
-    return { text: 'It ends before it begins.', isError: true };
+    return errorAnswer('It ends before it begins.');
   return { start, end: kept };
 }
 
@@ -250,26 +248,26 @@ function after(start: EventTime, lengthMs: number): EventTime {
   return { kind: 'day', day };
 }
 
-function noTime(text: string | undefined): OwnAnswer & { readonly isError: true } {
-  return { text: `${visible(text ?? '', 50)} is no time. ${TIME}`, isError: true };
+function noTime(text: string | undefined): ErrorAnswer {
+  return errorAnswer(`${visible(text ?? '', 50)} is no time. ${TIME}`);
 }
 
 async function update(args: Infer<typeof UPDATE>, use: CalendarUse): Promise<OwnAnswer> {
   const { calendar, zone, nowMs } = use;
   const file = await calendar.file(args.id);
-  if (file === undefined) return refusal('There is no event with that id.');
+  if (file === undefined) return errorAnswer('There is no event with that id.');
   const before = await eventInFile(textOf(file), zone);
-  if (before === undefined) return refusal('The event cannot be read.');
+  if (before === undefined) return errorAnswer('The event cannot be read.');
   const span = changedSpan(args, before, zone);
   if ('isError' in span) return span;
   const { title, location, description } = args;
   const changes: EventChanges = { title, location, description, ...span };
   const changed = await changedEventFile(textOf(file), changes, nowMs);
-  if (typeof changed === 'string') return refusal(changed);
+  if (typeof changed === 'string') return errorAnswer(changed);
   const done = await calendar.replace(file, changed.file);
   if (done === 'conflict')
-    return refusal('Somebody else changed the event just now. List it again.');
-  if (done !== 'done') return refusal(done.problem);
+    return errorAnswer('Somebody else changed the event just now. List it again.');
+  if (done !== 'done') return errorAnswer(done.problem);
   return { text: `Changed; id ${visible(args.id, TEXT_MAX)}` };
 }
 
@@ -277,7 +275,7 @@ function changedSpan(
   { start, end }: Infer<typeof UPDATE>,
   before: CalendarEvent,
   zone: string,
-): Partial<TimeSpan> | (OwnAnswer & { readonly isError: true }) {
+): Partial<TimeSpan> | ErrorAnswer {
   if (start === undefined && end === undefined) return {};
   if (start !== undefined && end !== undefined) return readSpan({ start, end }, zone);
   if (start === undefined) {
@@ -301,8 +299,8 @@ async function remove(
   if (file === undefined) return { text: 'There is no event with that id (any more).' };
   const done = await calendar.remove(file);
   if (done === 'conflict')
-    return refusal('Somebody else changed the event just now. List it again.');
-  return done === 'done' ? { text: 'Deleted.' } : refusal(done.problem);
+    return errorAnswer('Somebody else changed the event just now. List it again.');
+  return done === 'done' ? { text: 'Deleted.' } : errorAnswer(done.problem);
 }
 
 function textOf({ data }: DAVCalendarObject): string {

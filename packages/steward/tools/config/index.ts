@@ -1,9 +1,8 @@
 // The agent's own configuration: it may propose a change of it, and only the user can merge that.
-import { isFailure } from '@subluminal/contracts';
 import { closed, optional, required, string } from '@subluminal/contracts/shape';
-import { type OwnServer, ownTool } from '@subluminal/plane/agent-run';
+import { errorAnswer, type OwnServer, ownTool } from '@subluminal/plane/agent-run';
 import { FILE_BYTES_MAX } from '../../config/index.ts';
-import type { ConfigProposals } from '../../proposals/index.ts';
+import { type ConfigProposals, proposalAnswer } from '../../proposals/index.ts';
 
 export interface ConfigServerOptions {
   readonly proposals: ConfigProposals;
@@ -38,14 +37,10 @@ export function configServer({ proposals, runId }: ConfigServerOptions): OwnServ
         annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
         call: async ({ path, text, why }, { key }) => {
           if (!HERE.test(path)) {
-            const other = 'Use skills.propose or toolsmith.propose for this.';
-            return { text: other, isError: true };
+            return errorAnswer('Use skills.propose or toolsmith.propose for this.');
           }
           const files = [{ path, text }];
-          const made = await proposals.propose({ key, runId: runId(), why, files });
-          if (isFailure(made)) return { text: `${made.message} ${made.fix}`, isError: true };
-          const said = `Proposed as ${made.id}. The user decides; nothing has changed yet.`;
-          return { text: said, structured: { proposal: made.id } };
+          return proposalAnswer(await proposals.propose({ key, runId: runId(), why, files }));
         },
       }),
     ],

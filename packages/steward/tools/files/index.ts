@@ -9,7 +9,7 @@ import {
   required,
   string,
 } from '@subluminal/contracts/shape';
-import { type OwnAnswer, type OwnServer, ownTool } from '@subluminal/plane/agent-run';
+import { errorAnswer, type OwnAnswer, type OwnServer, ownTool } from '@subluminal/plane/agent-run';
 import { type ChangeSet, type ProposedFile, type Staging, titleOf } from '../../staging/index.ts';
 import { editText } from './edit-text.ts';
 import { listFolder, readText } from './look.ts';
@@ -158,7 +158,7 @@ interface ProposalArgs {
 }
 
 function proposed(set: ChangeSet | Failure): OwnAnswer {
-  if (isFailure(set)) return { text: `${set.message} ${set.fix}`, isError: true };
+  if (isFailure(set)) return errorAnswer(set);
   const text =
     set.state === 'open'
       ? `Proposed as ${set.id}. Nothing is changed until the user approves it.`

@@ -2,7 +2,7 @@
 import { type Dirent, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { quote, visible } from '@subluminal/core/visible';
-import type { OwnAnswer } from '@subluminal/plane/agent-run';
+import { errorAnswer, type OwnAnswer } from '@subluminal/plane/agent-run';
 import { decodeUtf8, systemCode } from '@subluminal/plane/os';
 import { type FileRoots, readTruePath } from '../../staging/index.ts';
 
@@ -11,14 +11,10 @@ const NAME_LENGTH_MAX = 255;
 const READ_BYTES_MAX = 10_485_760;
 const READ_LENGTH_MAX = 100_000;
 
-export function refusal(text: string): OwnAnswer {
-  return { text, isError: true };
-}
-
 export function listFolder(roots: FileRoots, path: string): OwnAnswer {
   const found = roots.locate(path);
-  if (typeof found === 'string') return refusal(found);
-  if (!found.isFolder) return refusal(`${quote(path)} is no folder.`);
+  if (typeof found === 'string') return errorAnswer(found);
+  if (!found.isFolder) return errorAnswer(`${quote(path)} is no folder.`);
   try {
     const entries = readdirSync(found.path, { withFileTypes: true })
       .filter(({ name }) => roots.isOpen(join(found.path, name)))
@@ -28,7 +24,7 @@ export function listFolder(roots: FileRoots, path: string): OwnAnswer {
     const lines = more > 0 ? [...shown, `… and ${more} more`] : shown;
     return { text: lines.length === 0 ? 'The folder is empty.' : lines.join('\n') };
   } catch (cause) {
-    return refusal(`${quote(path)} cannot be listed (${systemCode(cause)}).`);
+    return errorAnswer(`${quote(path)} cannot be listed (${systemCode(cause)}).`);
   }
 }
 
@@ -48,10 +44,10 @@ interface LineRange {
 export function readText(roots: FileRoots, asked: LineRange): OwnAnswer {
   const { path, from_line: from, lines: count } = asked;
   const found = roots.locate(path);
-  if (typeof found === 'string') return refusal(found);
+  if (typeof found === 'string') return errorAnswer(found);
   const read = readTruePath(found.path, READ_BYTES_MAX);
-  if (read.kind === 'missing') return refusal(`There is no file ${quote(path)}.`);
-  if (read.kind === 'unreadable') return refusal(`${quote(path)} ${read.why}.`);
+  if (read.kind === 'missing') return errorAnswer(`There is no file ${quote(path)}.`);
+  if (read.kind === 'unreadable') return errorAnswer(`${quote(path)} ${read.why}.`);
   const text = read.bytes.includes(0) ? undefined : decodeUtf8(read.bytes);
   if (text === undefined) return { text: `A binary file of ${read.bytes.length} bytes.` };
   const all = text.split('\n');

@@ -4,10 +4,9 @@ import { type Dirent, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { quote, visible } from '@subluminal/core/visible';
-import type { OwnAnswer } from '@subluminal/plane/agent-run';
+import { errorAnswer, type OwnAnswer } from '@subluminal/plane/agent-run';
 import { attempt, decodeUtf8, nameMatcher } from '@subluminal/plane/os';
 import { type FileRoots, readTruePath } from '../../staging/index.ts';
-import { refusal } from './look.ts';
 
 const ENTRIES_MAX = 20_000;
 const FILE_BYTES_MAX = 1_048_576;
@@ -34,10 +33,10 @@ export async function searchFiles(
   { text, name, path }: FileSearch,
   signal: AbortSignal,
 ): Promise<OwnAnswer> {
-  if (text === undefined && name === undefined) return refusal('Give a text, a name or both.');
+  if (text === undefined && name === undefined) return errorAnswer('Give a text, a name or both.');
   const found = roots.locate(path);
-  if (typeof found === 'string') return refusal(found);
-  if (!found.isFolder) return refusal(`${quote(path)} is no folder.`);
+  if (typeof found === 'string') return errorAnswer(found);
+  if (!found.isFolder) return errorAnswer(`${quote(path)} is no folder.`);
   const fits = name === undefined ? () => true : nameMatcher(name);
   const state: SearchState = { matches: [], entries: 0, bytes: 0, isCut: false };
   const ended = AbortSignal.any([signal, AbortSignal.timeout(SEARCH_MS)]);

@@ -1,8 +1,8 @@
 // MCP servers that the agent could use: it looks for them in a registry, and proposes one with a cautious manifest.
-import { type Failure, isFailure } from '@subluminal/contracts';
+import { isFailure } from '@subluminal/contracts';
 import { closed, optional, required, string } from '@subluminal/contracts/shape';
 import { visible } from '@subluminal/core/visible';
-import { type OwnAnswer, type OwnServer, type OwnTool, ownTool } from '@subluminal/plane/agent-run';
+import { errorAnswer, type OwnServer, type OwnTool, ownTool } from '@subluminal/plane/agent-run';
 import type { StewardConfig } from '../../config/index.ts';
 import {
   type LookAtServer,
@@ -10,7 +10,7 @@ import {
   type Registry,
   type RegistryServer,
 } from '../../expansion/index.ts';
-import type { ConfigProposals } from '../../proposals/index.ts';
+import { type ConfigProposals, proposalAnswer } from '../../proposals/index.ts';
 
 export interface ServersServerOptions {
   /** Undefined where the user has named none. */
@@ -55,7 +55,7 @@ function discoverTool(registry: Registry | undefined): OwnTool {
         return { text: 'There is no registry. The user must set one.', isError: true };
       }
       const found = await registry.search(query, signal);
-      if (isFailure(found)) return refused(found);
+      if (isFailure(found)) return errorAnswer(found);
       const lines = found.flatMap(serverLines);
       return { text: lines.length === 0 ? 'Nothing was found.' : lines.join('\n') };
     },
@@ -91,19 +91,17 @@ function proposeTool(options: ServersServerOptions): OwnTool {
     call: async ({ name, as, why }, { key, signal }) => {
       const isKnown = config().servers.some((one) => one.name === name);
       const listed = isKnown ? undefined : await registry?.find(name, signal);
-      if (isFailure(listed)) return refused(listed);
+      if (isFailure(listed)) return errorAnswer(listed);
       if (listed !== undefined && listed.start === undefined) {
         return { text: 'This server cannot be started or reached by itself.', isError: true };
       }
       const wanted = { name: isKnown ? name : (as ?? localName(name)), start: listed?.start };
       const plan = await planServer(wanted, { config: config(), look });
-      if (isFailure(plan)) return refused(plan);
+      if (isFailure(plan)) return errorAnswer(plan);
       const { files, next } = plan;
       const reason = [why, next].join(' ').trim().slice(0, WHY_LENGTH_MAX);
       const made = await proposals.propose({ key, runId: runId(), why: reason, files });
-      if (isFailure(made)) return refused(made);
-      const said = `Proposed as ${made.id}. The user decides; nothing has changed yet. ${next}`;
-      return { text: said.trim(), structured: { proposal: made.id } };
+      return proposalAnswer(made, next);
     },
   });
 }
@@ -115,8 +113,4 @@ function localName(name: string): string {
     .replaceAll(/[^A-Za-z0-9_-]+/g, '-')
     .replaceAll(/^[-_]+|[-_]+$/g, '')
     .slice(0, 64);
-}
-
-function refused({ message, fix }: Failure): OwnAnswer {
-  return { text: `${message} ${fix}`, isError: true };
 }

@@ -1,5 +1,4 @@
 // Procedures that the agent follows: it reads those that the user has approved, and proposes others.
-import { isFailure } from '@subluminal/contracts';
 import { closed, required, string } from '@subluminal/contracts/shape';
 import { type OwnServer, type OwnTool, ownTool } from '@subluminal/plane/agent-run';
 import {
@@ -10,7 +9,7 @@ import {
   skillFindings,
   skillText,
 } from '../../expansion/index.ts';
-import type { ConfigProposals } from '../../proposals/index.ts';
+import { type ConfigProposals, proposalAnswer } from '../../proposals/index.ts';
 
 export interface SkillsServerOptions {
   readonly library: SkillLibrary;
@@ -88,10 +87,7 @@ function proposeTool({ proposals, runId }: SkillsServerOptions): OwnTool {
         return { text: 'The skill holds a secret. Leave it out.', isError: true };
       }
       const files = [{ path: `skills/agent-authored/${skill.name}/SKILL.md`, text }];
-      const made = await proposals.propose({ key, runId: runId(), why, files });
-      if (isFailure(made)) return { text: `${made.message} ${made.fix}`, isError: true };
-      const said = `Proposed as ${made.id}. The user decides; the skill is not used yet.`;
-      return { text: said, structured: { proposal: made.id } };
+      return proposalAnswer(await proposals.propose({ key, runId: runId(), why, files }));
     },
   });
 }

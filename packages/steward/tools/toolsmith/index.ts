@@ -3,7 +3,7 @@ import { isFailure } from '@subluminal/contracts';
 import { closed, required, string } from '@subluminal/contracts/shape';
 import { type OwnServer, ownTool } from '@subluminal/plane/agent-run';
 import { makeTool, type ToolWorker } from '../../expansion/index.ts';
-import type { ConfigProposals } from '../../proposals/index.ts';
+import { type ConfigProposals, proposalAnswer } from '../../proposals/index.ts';
 import type { SandboxPorts } from '../../sandbox/index.ts';
 
 export interface ToolsmithServerOptions {
@@ -41,21 +41,13 @@ export function toolsmithServer(options: ToolsmithServerOptions): OwnServer {
           }
           const known = proposals.list().find(({ keys }) => keys.includes(key));
           const made = known ?? (await makeTool({ name, purpose }, { worker, ports, signal }));
-          if (isFailure(made)) return { text: `${made.message} ${made.fix}`, isError: true };
-          if ('id' in made) return proposed(made.id);
+          if (isFailure(made) || 'id' in made) return proposalAnswer(made);
           const { files, testCount } = made;
           const tested = `${testCount} of its own tests passed, without network, files and secrets.`;
           const about = { key, runId: runId(), why: `${why} ${tested}` };
-          const set = await proposals.propose({ ...about, files });
-          if (isFailure(set)) return { text: `${set.message} ${set.fix}`, isError: true };
-          return proposed(set.id);
+          return proposalAnswer(await proposals.propose({ ...about, files }));
         },
       }),
     ],
   };
-}
-
-function proposed(id: string) {
-  const text = `Proposed as ${id}. The user decides; the tool cannot be used yet.`;
-  return { text, structured: { proposal: id } };
 }

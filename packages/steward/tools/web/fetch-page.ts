@@ -1,6 +1,6 @@
 // Asks for one page, follows what may be followed, and gives back its text.
 import { harmless, quote, visible } from '@subluminal/core/visible';
-import type { OwnAnswer } from '@subluminal/plane/agent-run';
+import { errorAnswer, type OwnAnswer } from '@subluminal/plane/agent-run';
 import {
   isFault,
   readAnswerBody,
@@ -42,10 +42,10 @@ export async function fetchPage(
   let at = url;
   for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
     const problem = guard.problem(at);
-    if (problem !== undefined) return refused(`${quote(at)} ${problem}.`);
+    if (problem !== undefined) return errorAnswer(`${quote(at)} ${problem}.`);
     const call = { method: 'GET', url: at, headers: HEADERS, timeoutMs: ANSWER_MS } as const;
     const answer = await upstream.call({ ...call, signal: ends });
-    if (isFault(answer)) return refused(`${quote(at)} was not read. ${answer.message}`);
+    if (isFault(answer)) return errorAnswer(`${quote(at)} was not read. ${answer.message}`);
     const to = redirectOf(answer, at);
     if (to === undefined) return readPage(answer, { url: at, offset });
     answer.body.destroy();
@@ -56,11 +56,7 @@ export async function fetchPage(
     }
     at = to.href;
   }
-  return refused(`${quote(url)} leads in a circle.`);
-}
-
-function refused(text: string): OwnAnswer {
-  return { text, isError: true };
+  return errorAnswer(`${quote(url)} leads in a circle.`);
 }
 
 function redirectOf({ status, headers }: UpstreamAnswer, from: string): URL | undefined {
@@ -84,15 +80,15 @@ async function readPage(
   const kind = type.trim().toLowerCase();
   if (!HTML.test(kind) && !TEXT.test(kind)) {
     body.destroy();
-    return refused(`${quote(part.url)} is of the type ${quote(kind)}, which is not read.`);
+    return errorAnswer(`${quote(part.url)} is of the type ${quote(kind)}, which is not read.`);
   }
   const bytes = await readAnswerBody(body, BODY_BYTES_MAX);
-  if (isFault(bytes)) return refused(`${quote(part.url)} was not read. ${bytes.message}`);
+  if (isFault(bytes)) return errorAnswer(`${quote(part.url)} was not read. ${bytes.message}`);
   const text = decoded(bytes, parameters.join(';'));
   const page = HTML.test(kind) ? htmlPage(text, part) : { lines: [], text, links: [] };
   const answer = pageText(page, part);
   if (status < 400) return { text: answer };
-  return refused(`The server answered with status ${status}.\n${answer}`);
+  return errorAnswer(`The server answered with status ${status}.\n${answer}`);
 }
 
 interface PageContent {
