@@ -1,6 +1,6 @@
 // Change sets on the disk: a folder each, with what the files are now and what they would become. Those that were
 // decided move to the snapshots, which a rollback reads.
-import { readdirSync, renameSync, rmSync } from 'node:fs';
+import { lstatSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Failure, failure } from '@subluminal/contracts';
 import { sha256Bytes } from '@subluminal/plane/crypto';
@@ -20,7 +20,7 @@ import { type ChangeSet, parseChangeSet } from './change-set.ts';
 const RECORD = 'change.json';
 const RECORD_BYTES_MAX = 1_048_576;
 const ID = /^change-[0-9a-f]{16}$/;
-/** One file, and all new contents of a change set. */
+/** One file, and all contents of a change set. */
 export const FILE_BYTES_MAX = 4_194_304;
 export const SET_BYTES_MAX = 16_777_216;
 const SNAPSHOTS_MAX = 200;
@@ -56,6 +56,14 @@ export class ChangeStore {
     for (const bytes of contents) createPrivateFile(join(folder, sha256Bytes(bytes)), bytes);
     writePrivateFile(join(folder, RECORD), JSON.stringify(set));
     return undefined;
+  }
+
+  /** How many bytes an open set takes on the disk. */
+  sizeOf(id: string): number {
+    const folder = this.#folder('staging', id);
+    const names = attempt(() => readdirSync(folder)) ?? [];
+    const sizes = names.map((name) => attempt(() => lstatSync(join(folder, name)).size) ?? 0);
+    return sizes.reduce((sum, size) => sum + size, 0);
   }
 
   /** Keeps what became of a set where it lies. */

@@ -303,6 +303,13 @@ test('a decided change leaves the staging area, a rejected one too', async () =>
   expect(idsIn('snapshots')).toEqual([rejected.id, committed.id].toSorted());
 });
 
+test('a change set does not grow beyond its size, piece by piece', async () => {
+  const piece = (number: number) => write(`big-${number}`, String(number).repeat(4_194_304));
+  const { id: into } = await staged(piece(0), piece(1), piece(2));
+  const add = { key: 'more', runId: 'run-1', why: '', files: [piece(3), piece(4)], into };
+  expect(await staging.stage(add)).toMatchObject({ code: 'SUB_CHANGE_REFUSED' });
+});
+
 test('too large files and unchanged ones are refused', async () => {
   writeFileSync(join(notes, 'same'), 'same');
   expect(await stage(write('same', 'same'))).toMatchObject({ code: 'SUB_CHANGE_REFUSED' });

@@ -66,7 +66,8 @@ function stage(store: ChangeStore, roots: FileRoots, proposal: Proposal): Change
   if (problem !== undefined) return problem;
   const fresh = staged.flatMap((one) => (isFailure(one) ? [] : [one]));
   const all = [...(before?.files ?? []), ...fresh.map(({ file }) => file)];
-  const bytes = fresh.reduce((sum, { contents }) => sum + sizeOf(contents), 0);
+  const kept = before === undefined ? 0 : store.sizeOf(before.id);
+  const bytes = fresh.reduce((sum, { contents }) => sum + sizeOf(contents), kept);
   if (all.length > FILES_MAX || bytes > SET_BYTES_MAX) {
     return refused('The change has too many or too large files.');
   }
