@@ -20,10 +20,12 @@ const FAST_FOLDER = '/dev/shm';
 const WORDS = 20_000;
 const WORDS_OF_TEXT = 14;
 const DIMENSIONS = 512;
-const SEARCH_P50_GOAL_MS = 150;
 const NS_OF_MS = 1e6;
 const FLOOR = 'search by words, no match';
+const BY_WORDS = 'search by words';
 const BY_BOTH = 'search by words and vectors';
+const REMEMBER = 'remember';
+const P50_GOALS_MS = { [BY_WORDS]: 150, [BY_BOTH]: 150, [REMEMBER]: 20 };
 const PROVENANCES = ['user_instruction', 'agent_observation', 'tool_result', 'external_content'];
 
 export async function measureMemory({ samples, json }: BenchOptions): Promise<void> {
@@ -41,7 +43,9 @@ interface EngineBench {
 async function measureEngine({ samples, json, database }: EngineBench): Promise<void> {
   const fast = existsSync(FAST_FOLDER) ? FAST_FOLDER : tmpdir();
   const made = mkdtempSync(join(fast, 'bench-memory-'));
-  const home = mkdtempSync(join(tmpdir(), 'bench-memory-'));
+  // One for each: what one writes would take the cache of the other, and Steward has its memory to itself.
+  const newHome = () => mkdtempSync(join(tmpdir(), 'bench-memory-'));
+  const homes = { words: newHome(), both: newHome() };
   const engine = database === undefined ? {} : { database };
   const open = () =>
     database === undefined
@@ -59,16 +63,15 @@ async function measureEngine({ samples, json, database }: EngineBench): Promise<
     const filled = await openMemory({ home: made, ...engine, embedder });
     await filled.embedded();
     await filled.close();
-    cpSync(made, home, { recursive: true });
-    const words = await openMemory({ home, ...engine });
-    const both = await openMemory({ home, ...engine, embedder });
+    for (const home of Object.values(homes)) cpSync(made, home, { recursive: true });
+    const words = await openMemory({ home: homes.words, ...engine });
+    const both = await openMemory({ home: homes.both, ...engine, embedder });
     await contest({ words, both, samples, json });
     await words.close();
     await both.close();
     if (database !== undefined) await empty(await open());
   } finally {
-    rmSync(made, { recursive: true });
-    rmSync(home, { recursive: true });
+    for (const folder of [made, homes.words, homes.both]) rmSync(folder, { recursive: true });
   }
 }
 
@@ -84,10 +87,10 @@ async function contest({ words, both, samples, json }: Contest): Promise<void> {
   const measurement = await measureAsync(
     [
       { name: FLOOR, run: (index) => words.search({ text: `missing${index}` }) },
-      { name: 'search by words', run: (index) => words.search({ text: textOf(index * 7) }) },
+      { name: BY_WORDS, run: (index) => words.search({ text: textOf(index * 7) }) },
       { name: BY_BOTH, run: (index) => both.search({ text: textOf(index * 7) }) },
       {
-        name: 'remember',
+        name: REMEMBER,
         run: (index) =>
           both.add({ text: `New ${index}: ${textOf(index)}`, provenance: 'agent_observation' }),
       },
@@ -97,10 +100,11 @@ async function contest({ words, both, samples, json }: Contest): Promise<void> {
   const kept = `${entries.active.toLocaleString('en')} entries, vectors ${vectors.kind}`;
   const title = `Steward's memory on ${engine}: ${kept}`;
   process.stdout.write(report(measurement, { title, floor: FLOOR, json }));
-  const found = measurement.timings.find(({ name }) => name === BY_BOTH);
-  if (json || found === undefined) return;
-  const p50Ms = found.p50Ns / NS_OF_MS;
-  process.stdout.write(goalLine(`${BY_BOTH}, p50 ms`, p50Ms, SEARCH_P50_GOAL_MS));
+  if (json) return;
+  for (const [name, goalMs] of Object.entries(P50_GOALS_MS)) {
+    const p50Ns = measurement.timings.find((timing) => timing.name === name)?.p50Ns ?? Number.NaN;
+    process.stdout.write(goalLine(`${name}, p50 ms`, p50Ns / NS_OF_MS, goalMs));
+  }
 }
 
 async function fill(store: MemoryStore, home: string): Promise<void> {

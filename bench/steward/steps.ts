@@ -15,13 +15,14 @@ import { openJournal } from '../../packages/steward/journal/index.ts';
 import { Conversations, stepJudge } from '../../packages/steward/loop/index.ts';
 import type { Models } from '../../packages/steward/models/index.ts';
 import { permissionsSnapshot } from '../../packages/steward/permissions/index.ts';
-import { type BenchOptions, measureAsync, report } from '../measure.ts';
+import { type BenchOptions, goalLine, measureAsync, report } from '../measure.ts';
 
 const STEPS = 10;
 const WARMUP = 3;
 const FLOOR = 'bare loop';
 const STEWARD = 'Steward';
 const NS_OF_MS = 1e6;
+const STEP_P50_GOAL_MS = 5;
 const RATE = '1000000/minute';
 const EXAMPLE = fileURLToPath(new URL('../../examples/steward', import.meta.url));
 const ASKER = { channel: 'terminal', person: 'ada', address: '' };
@@ -82,7 +83,7 @@ export async function measureSteps({ samples, json }: BenchOptions): Promise<voi
     const p50Of = (wanted: string) =>
       measurement.timings.find(({ name }) => name === wanted)?.p50Ns ?? Number.NaN;
     const stepMs = (p50Of(STEWARD) - p50Of(FLOOR)) / STEPS / NS_OF_MS;
-    const line = `  overhead of a step, p50: ${stepMs.toPrecision(3)} ms\n`;
+    const line = goalLine('overhead of a step, p50 ms', stepMs, STEP_P50_GOAL_MS);
     if (!json) process.stdout.write(line);
   } finally {
     await loop.close();
