@@ -48,6 +48,7 @@ export function ownServers(parts: OwnServerParts, of: ServersFor): readonly OwnS
           subAgentsServer(parts, conversationId),
           remindersServer({ store: journal, conversationId, now: () => new Date(nowMs()) }),
           ...expansionServers(parts, runId),
+          configServer({ proposals, runId }),
         ]
       : []),
     filesServer({ staging, runId }),
@@ -58,7 +59,6 @@ export function ownServers(parts: OwnServerParts, of: ServersFor): readonly OwnS
       conversation: conversationId,
       readFromOutside: () => lastOutside(parts, conversation, runId()),
     }),
-    configServer({ proposals, runId }),
     ...configuredServers(parts),
     ...installedTools(parts),
   ];
