@@ -18,7 +18,14 @@ export type Admission =
   /** Not accepted, and the sender is told why. */
   | { readonly kind: 'answered'; readonly why: IgnoreReason; readonly text: string };
 
-export type IgnoreReason = 'malformed' | 'group' | 'stranger' | 'replay' | 'late' | 'flood';
+export type IgnoreReason =
+  | 'malformed'
+  | 'group'
+  | 'stranger'
+  | 'replay'
+  | 'late'
+  | 'flood'
+  | 'forwarded';
 
 const MINUTE_MS = 60_000;
 /** A message that was under way longer than this is not acted on: times and wishes have changed. */
@@ -33,6 +40,8 @@ const ID_LENGTH_MAX = 256;
 const WORDS = {
   late: 'You wrote this while I was away. Send it again if it still matters.',
   flood: 'That is too much at once. I go on listening in a minute.',
+  forwarded:
+    'Somebody else wrote what you forward, so I take it for no wish of yours. Say in your own words what to do.',
   empty: 'I read text only.',
   long: `That is longer than the ${TEXT_LENGTH_MAX} characters that I read in one message.`,
 };
@@ -76,6 +85,10 @@ export class Admissions {
     const flood = this.#flood(message, nowMs);
     if (flood !== undefined) return flood;
     if (atMs < nowMs - AGE_MAX_MS) return { kind: 'answered', why: 'late', text: WORDS.late };
+    // Its text would count as the user's own words, and whom it names as named by the user.
+    if (message.isForwarded === true) {
+      return { kind: 'answered', why: 'forwarded', text: WORDS.forwarded };
+    }
     const { length } = message.text.trim();
     if (length === 0) return { kind: 'answered', why: 'malformed', text: WORDS.empty };
     if (length > TEXT_LENGTH_MAX) return { kind: 'answered', why: 'malformed', text: WORDS.long };

@@ -83,6 +83,7 @@ describe('admission', () => {
     expect(why({ sender: 'x'.repeat(257) })).toBe('ignored malformed');
     expect(why({ text: ' \n' })).toBe('answered malformed');
     expect(why({ text: 'x'.repeat(16_001) })).toBe('answered malformed');
+    expect(why({ isForwarded: true })).toBe('answered forwarded');
   });
 });
 

@@ -16,6 +16,8 @@ export type DiscordEvent =
 const OTHER: DiscordEvent = { kind: 'other' };
 const ID = /^\d{1,24}$/;
 const TOKEN = /^[\w.=-]{1,512}$/;
+/** A message that refers to another as its forward. */
+const FORWARD = 1;
 /** A press of a component. */
 const COMPONENT = 3;
 
@@ -46,6 +48,7 @@ function readMessage(data: unknown, botId: string): DiscordEvent {
       atMs: Date.parse(textField(data, 'timestamp')),
       place: isGroup ? 'group' : 'direct',
       isMention,
+      isForwarded: fieldIn(fieldIn(data, 'message_reference'), 'type') === FORWARD,
     },
   };
 }

@@ -26,6 +26,8 @@ export interface InboundMessage extends ChatPerson {
   readonly place: 'direct' | 'group';
   /** In a group: the message speaks to the agent. */
   readonly isMention: boolean;
+  /** Somebody else has written it, and the sender has only passed it on. */
+  readonly isForwarded?: boolean;
 }
 
 export type PressVerdict = 'approve' | 'reject' | 'details';

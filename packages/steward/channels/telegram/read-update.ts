@@ -14,6 +14,8 @@ export type TelegramUpdate =
   | { readonly kind: 'press'; readonly press: ButtonPress; readonly queryId: string }
   | { readonly kind: 'other' };
 
+/** What tells that somebody else wrote it: a forward, also of older servers, or a bot that was used in the line. */
+const FOREIGN = ['forward_origin', 'forward_date', 'via_bot'];
 const OTHER: TelegramUpdate = { kind: 'other' };
 
 export function readUpdate(update: unknown, bot: BotIdentity): TelegramUpdate {
@@ -50,6 +52,7 @@ function readMessage(message: unknown, bot: BotIdentity): TelegramUpdate {
     atMs: Number(fieldIn(message, 'date')) * 1_000,
     place: isGroup ? 'group' : 'direct',
     isMention: isMention || fieldIn(fieldIn(replied(message), 'from'), 'id') === bot.id,
+    isForwarded: FOREIGN.some((field) => fieldIn(message, field) !== undefined),
   };
   return { kind: 'message', message: inbound };
 }

@@ -56,6 +56,9 @@ function readMessage(
       atMs: Number(textField(message, 'timestamp') || Number.NaN) * 1_000,
       place: 'direct',
       isMention: false,
+      isForwarded: ['forwarded', 'frequently_forwarded'].some(
+        (mark) => fieldIn(fieldIn(message, 'context'), mark) === true,
+      ),
     },
   };
 }
