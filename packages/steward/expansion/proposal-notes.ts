@@ -7,6 +7,7 @@ import { decodeUtf8 } from '@subluminal/plane/os';
 import type { ServerEntry } from '@subluminal/plane/serve/config';
 import { type ChangedFiles, MANIFESTS, type StewardConfig } from '../config/index.ts';
 import { readToolManifest } from '../sandbox/index.ts';
+import { changedValues } from './changed-values.ts';
 import { capabilityWords } from './generated/capability-words.ts';
 import { skillFindings } from './skills/scan-skill.ts';
 import { readSkill, SKILL_FILE } from './skills/skill-file.ts';
@@ -41,8 +42,11 @@ export async function proposalNotes(proposed: ProposedConfig): Promise<readonly 
     ...serverLines(proposed),
     ...manifests.flat(),
     ...texts.flatMap(([path, text]) => toolLines(path, text)),
+    ...valueLines(proposed),
   ];
-  return lines.slice(0, LINES_MAX).map((line) => visible(line, LINE_LENGTH_MAX));
+  const more = lines.length - LINES_MAX;
+  const shown = lines.slice(0, LINES_MAX).map((line) => visible(line, LINE_LENGTH_MAX));
+  return more > 0 ? [...shown, `and ${more} more`] : shown;
 }
 
 type Texts = readonly (readonly [path: string, text: string | undefined])[];
@@ -68,6 +72,17 @@ function skillLines(texts: Texts): readonly string[] {
       ),
     ];
   });
+}
+
+/** What the files of settings say otherwise. Servers have lines of their own. */
+function valueLines({ changed, before, after }: ProposedConfig): readonly string[] {
+  if (before === undefined || after === undefined) return [];
+  const { servers: _old, ...integrations } = before.integrations;
+  const { servers: _new, ...others } = after.integrations;
+  return [
+    ...(changed.has('guardrails.yaml') ? changedValues(before.guardrails, after.guardrails) : []),
+    ...(changed.has('integrations.yaml') ? changedValues(integrations, others) : []),
+  ];
 }
 
 function serverLines({ before, after }: ProposedConfig): readonly string[] {

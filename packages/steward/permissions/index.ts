@@ -1,3 +1,4 @@
+export { meansAction } from './actions.ts';
 export { compilePermissions } from './compile-permissions.ts';
 export { permissionsSnapshot, policyFault } from './permissions-snapshot.ts';
 export { ratesOf } from './rates.ts';

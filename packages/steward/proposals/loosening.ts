@@ -1,4 +1,5 @@
 // What a proposal would let pass that is stopped now, in words.
+import { isDeepStrictEqual } from 'node:util';
 import {
   PERMISSION_TIERS,
   type PermissionTier,
@@ -13,11 +14,11 @@ import {
 } from '@subluminal/core/policy';
 import { visible } from '@subluminal/core/visible';
 import type { StewardConfig } from '../config/index.ts';
-import { compilePermissions, tierOf } from '../permissions/index.ts';
+import { compilePermissions, meansAction, tierOf } from '../permissions/index.ts';
 
 const LINES_MAX = 30;
 const LINE_LENGTH_MAX = 300;
-const SAMPLES_MAX = 2_000;
+const PATTERNS_MAX = 2_000;
 const DOES: { readonly [T in PermissionTier]: string } = {
   auto_execute: 'runs at once',
   log_and_execute: 'runs and is logged',
@@ -35,8 +36,9 @@ export type PolicyParts = Pick<StewardConfig, 'permissions' | 'guardrails'>;
 
 /** Empty when nothing is loosened. */
 export function looseningWords(before: PolicyParts, after: PolicyParts): readonly string[] {
+  const actions = comparedActions(before, after);
   const lines = STEWARD_CHANNELS.flatMap((channel) => {
-    const moves = tierMoves(before, after, channel);
+    const moves = tierMoves(actions, [before, after], channel);
     const changes = looserChanges(before, after, channel);
     const others = changes.filter(({ path }) => moves.length === 0 || !OF_TIERS.test(path));
     return [
@@ -60,23 +62,41 @@ export function looseningWords(before: PolicyParts, after: PolicyParts): readonl
   return more > 0 ? [...said.slice(0, LINES_MAX), `and ${more} more`] : said;
 }
 
-function tierMoves(
-  before: PolicyParts,
-  after: PolicyParts,
-  channel: StewardChannel,
-): readonly string[] {
-  const samples = new Set([before, after].flatMap(({ permissions }) => actionSamples(permissions)));
-  return [...samples].slice(0, SAMPLES_MAX).flatMap((action) => {
-    const dot = action.indexOf('.');
-    const name = { server: action.slice(0, dot), tool: action.slice(dot + 1), channel };
-    const [old, next] = [tierOf(before.permissions, name), tierOf(after.permissions, name)];
-    if (PERMISSION_TIERS.indexOf(next) >= PERMISSION_TIERS.indexOf(old)) return [];
-    return [`${action}: ${DOES[next]}; until now it ${DOES[old]}`];
-  });
+interface ComparedActions {
+  readonly samples: readonly (ActionSample & { readonly pattern: string })[];
+  /** Patterns of which no action was found, and those beyond the limit. */
+  readonly others: readonly string[];
 }
 
-/** Each action that the file names; a glob stands for itself, as it matches its own text. */
-function actionSamples({ file }: PolicyParts['permissions']): readonly string[] {
+function comparedActions(before: PolicyParts, after: PolicyParts): ComparedActions {
+  const all = [before, after].flatMap(({ permissions }) => patternsOf(permissions));
+  const patterns = [...new Set(all)].map((pattern, at) => ({
+    pattern,
+    sample: at < PATTERNS_MAX ? sampleOf(pattern) : undefined,
+  }));
+  const isChanged = !isDeepStrictEqual(before.permissions.file, after.permissions.file);
+  return {
+    samples: patterns.flatMap(({ pattern, sample }) => (sample ? [{ pattern, ...sample }] : [])),
+    others: patterns.flatMap(({ pattern, sample }) => (isChanged && !sample ? [pattern] : [])),
+  };
+}
+
+function tierMoves(
+  { samples, others }: ComparedActions,
+  [before, after]: readonly [PolicyParts, PolicyParts],
+  channel: StewardChannel,
+): readonly string[] {
+  const moves = samples.flatMap(({ pattern, server, tool }) => {
+    const action = { server, tool, channel };
+    const [old, next] = [tierOf(before.permissions, action), tierOf(after.permissions, action)];
+    if (PERMISSION_TIERS.indexOf(next) >= PERMISSION_TIERS.indexOf(old)) return [];
+    return [`${pattern}: ${DOES[next]}; until now it ${DOES[old]}`];
+  });
+  return [...moves, ...others.map((one) => `${one}: it was not compared; look at the diff`)];
+}
+
+/** Each action that the file names, with its braces written out, and the one that nothing names. */
+function patternsOf({ file }: PolicyParts['permissions']): readonly string[] {
   const lists = [
     ...Object.values(file.tiers).map(({ actions }) => actions),
     ...Object.values(file.channels).flatMap(({ human_approval, forbidden }) => [
@@ -84,10 +104,36 @@ function actionSamples({ file }: PolicyParts['permissions']): readonly string[] 
       forbidden,
     ]),
   ];
-  return lists.flat().flatMap((glob) => {
-    const all = globAlternatives(glob);
-    return Array.isArray(all) ? all : [glob];
-  });
+  return ['*.*', ...lists.flat().flatMap(alternativesOf)];
+}
+
+/** One that cannot be read is no permission. */
+function alternativesOf(glob: string): readonly string[] {
+  const alternatives = globAlternatives(glob);
+  return Array.isArray(alternatives) ? alternatives : [glob];
+}
+
+const ESCAPES = /\\[\s\S]|\[(?:\\[\s\S]|[^\]\\])+\]/g;
+/** One of them is in hardly any class. */
+const RARE = ['x', 'q', '0', '_'];
+
+interface ActionSample {
+  readonly server: string;
+  readonly tool: string;
+}
+
+/** An action that the pattern means: a star and a question mark stand for themselves. Undefined where none is found. */
+function sampleOf(pattern: string): ActionSample | undefined {
+  for (const rare of RARE) {
+    // Of `[!ab]` a letter that is not in it, of `[ab]` and of `\a` the first.
+    const text = pattern.replace(ESCAPES, (part) =>
+      part.startsWith('[!') ? rare : part.replace(/^\[?\\?/, '').slice(0, 1),
+    );
+    const dot = text.indexOf('.');
+    const action = { server: text.slice(0, dot), tool: text.slice(dot + 1) };
+    if (meansAction([pattern], action)) return action;
+  }
+  return undefined;
 }
 
 function looserChanges(

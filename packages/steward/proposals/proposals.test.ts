@@ -248,6 +248,45 @@ test('what a proposal would loosen is said in words', async () => {
   expect(more.loosens.join()).toContain('eve@example.net');
 });
 
+test.each(['payments.[p]ay', 'payments.\\\\pay', 'payments.[!x]ay', 'pay?ents.{pay,send}'])(
+  'the pattern %s does not hide behind another change',
+  async (pattern) => {
+    const { propose, show, read } = await shared;
+    const more = `      - files.list\n      - music.play\n      - "${pattern}"\n`;
+    const text = read('permissions.yaml').replace('      - files.list\n', more);
+    const { loosens } = await show(await propose({ path: 'permissions.yaml', text }));
+    const named = loosens.filter((line) =>
+      /^pay.*: runs at once; until now it asks you/.test(line),
+    );
+    expect(named).toHaveLength(pattern.includes('{') ? 2 : 1);
+    expect(loosens.join()).toContain('music.play');
+  },
+);
+
+test('each value of the guardrails and integrations that would change is said', async () => {
+  const { propose, show, read } = await shared;
+  const guardrails = read('guardrails.yaml')
+    .replace('enabled: true', 'enabled: false')
+    .replace('messages_per_hour: 20', 'messages_per_hour: 900');
+  const { notes } = await show(await propose({ path: 'guardrails.yaml', text: guardrails }));
+  expect(notes).toEqual([
+    'guardian.enabled: false; until now true',
+    'egress.messages_per_hour: 900; until now 20',
+  ]);
+  // Among so many lines nobody would find it.
+  const lines = Array.from({ length: 2_000 }, (_, at) => `# ${at}\n`).join('');
+  const channel = 'channels: { telegram: { token_ref: "env://T", allowed: ["666"] } }\n';
+  const integrations = `${lines}${read('integrations.yaml')}${channel}`.replace(
+    'folders: []',
+    'folders: [/srv]',
+  );
+  const told = await show(await propose({ path: 'integrations.yaml', text: integrations }));
+  expect(told.notes).toEqual([
+    'files.folders comes: "/srv"',
+    expect.stringMatching(/^channels\.telegram comes: .*"allowed":\["666"\]/),
+  ]);
+});
+
 test('a looser limit of a channel is said', async () => {
   const { propose, show, read } = await shared;
   const text = read('permissions.yaml').replace(
