@@ -29,7 +29,7 @@ export const STEWARD = [
   },
   {
     id: 'ST-5.2',
-    state: 'planned',
+    state: 'done',
     text: 'Secrets stay encrypted, are lent for a short time at the call, and leaks are looked for both ways.',
   },
   {

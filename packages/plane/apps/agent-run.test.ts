@@ -323,3 +323,24 @@ test('no process is left when the run has ended', async () => {
     kind: 'failed',
   });
 });
+
+test('a secret that a tool of ours uses passes neither in nor out, from when it is known on', async () => {
+  verifies('ST-5.2');
+  const { open, close, learnSecret, events } = await agentRuns();
+  const value = 'tk-9fX2qLm8Zr4Wv7Bd1Kp6';
+  const mail = mailServer();
+  const run = await open([webServer({ a: `It is ${value}.` }), mail]);
+  const read = () => run.call(callOf({ server: 'web', tool: 'fetch', args: { page: 'a' } }));
+  expect(await read()).toMatchObject({ text: `It is ${value}.` });
+  learnSecret({ name: 'mail', value });
+  expect(await read()).toMatchObject({
+    text: expect.stringContaining('It is [REDACTED') as unknown,
+  });
+  const args = { to: 'bob@example.com', body: Buffer.from(value).toString('base64') };
+  expect(await run.call(callOf({ server: 'mail', tool: 'send', args }))).toMatchObject({
+    ...{ kind: 'refused', reasonCode: 'LEAK_BLOCKED' },
+  });
+  expect(mail.sent).toEqual([]);
+  await close();
+  expect(JSON.stringify(events('tool_call_start'))).not.toContain(args.body);
+});

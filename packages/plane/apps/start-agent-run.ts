@@ -7,6 +7,7 @@ import {
   isFailure,
 } from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
+import type { SecretValue } from '@subluminal/core/scan';
 import { uuidv7 } from 'uuidv7';
 import { ensurePrivateFolder } from '../os/index.ts';
 import type { AgentEntry, AgentServed } from '../services/agent-run/agent-server.ts';
@@ -24,6 +25,11 @@ import { finderOptions } from '../services/self-protection/finder-options.ts';
 import type { GateFacts } from '../services/serve/sessions/served-session.ts';
 import { type BatchingSink, sharedSink } from '../services/sink/index.ts';
 import { identify } from '../stores/identity/index.ts';
+import {
+  type GrowingRedactor,
+  growingRedactor,
+  loadRedactor,
+} from '../stores/vault/load-redactor.ts';
 
 export interface AgentRunsOptions {
   /** The settings of this machine. */
@@ -52,11 +58,15 @@ export interface AgentRuns {
   open(opening: AgentRunOpening): AgentRun;
   /** Records what a person has decided about a change that a run has proposed, also after its end. */
   recordChange(runId: string, change: EventBody<'change_decision'>['change']): void;
+  /** A secret that tools of our own use: none of them gets it in a call, gives it in an answer, or has it on record. */
+  learnSecret(secret: SecretValue): void;
   /** Ends all runs, and writes what is not written yet. */
   close(): Promise<void>;
 }
 
 const FLUSH_MS = 5_000;
+/** Passwords and keys of accounts, which are short. */
+const SECRETS_MAX = 64;
 
 export async function startAgentRuns(options: AgentRunsOptions): Promise<AgentRuns | Failure> {
   const { env, warn } = options;
@@ -66,6 +76,10 @@ export async function startAgentRuns(options: AgentRunsOptions): Promise<AgentRu
     const unsafe = ensurePrivateFolder(folder);
     if (unsafe !== undefined) return unsafe;
   }
+  const patterns = loaded.config['redact.extra_patterns'];
+  const redactor = await loadRedactor(patterns, []);
+  if (isFailure(redactor)) return redactor;
+  const redaction = growingRedactor(redactor, { patterns, values: [], learnedMax: SECRETS_MAX });
   const sink = openEventSink(env, loaded, warn);
   if (typeof sink === 'string') return failure('SUB_FILE_WRITE', sink, 'Check `events.sink`.');
   const cedar = await openRunCedar({ config: loaded.config, tell: warn });
@@ -79,6 +93,7 @@ export async function startAgentRuns(options: AgentRunsOptions): Promise<AgentRu
     loaded,
     sink: sharedSink(watched(sink, options.watch)),
     judge: cedar?.judge,
+    redaction,
   };
   return {
     open: (opening) => {
@@ -92,6 +107,7 @@ export async function startAgentRuns(options: AgentRunsOptions): Promise<AgentRu
       recorder.record('change_decision', { change });
       shared.sink.push();
     },
+    learnSecret: redaction.add,
     close: async () => {
       await Promise.all([...runs].map((run) => run.close()));
       await cedar?.close();
@@ -128,15 +144,17 @@ function governed(loaded: LoadedSettings): LoadedSettings {
 interface SharedByRuns extends AgentRunsOptions {
   readonly sink: ReturnType<typeof sharedSink>;
   readonly judge: Parameters<typeof openAgentRun>[0]['judge'];
+  readonly redaction: GrowingRedactor;
 }
 
 function openRun(shared: SharedByRuns, opening: AgentRunOpening, onClosed: () => void): AgentRun {
-  const { loaded, env, warn, sink, judge } = shared;
+  const { loaded, env, warn, sink, judge, redaction } = shared;
   const { policy, servers, policyPaths, meta = {} } = opening;
   return openAgentRun({
     producer: producerOf(shared, opening),
     meta,
     judge,
+    redaction,
     policy,
     servers,
     onClosed,

@@ -281,7 +281,7 @@ async function wayToServer(
     const open = (producer: Producer) => spawn(options, producer, secrets);
     return { redaction: redactor, kept: { secrets: values }, injected, open };
   }
-  const redaction = growingRedactor(redactor, patterns, values);
+  const redaction = growingRedactor(redactor, { patterns, values });
   const limits = sessionLimits(config);
   const open = () =>
     connectRemote(remote, { ...options, ...loaded, limits, warn, onToken: redaction.add });

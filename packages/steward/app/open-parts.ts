@@ -136,6 +136,7 @@ export async function openParts(
   });
   if (isFailure(runs)) return runs;
   opened.add(runs, (one) => one.close());
+  secrets.follow(runs.learnSecret);
   const models = opened.add(modelsOf(options, live), (one) => one.close());
   const approvals = openDesk({ home: paths.home, ports: approvalPorts(log) });
   if (isFailure(approvals)) return approvals;

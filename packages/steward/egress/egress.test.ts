@@ -227,6 +227,22 @@ describe('what is sent', () => {
   });
 
   test.each<readonly [string, string]>([
+    ['a card', 'Pay with 4111 1111 1111 1111.'],
+    ['an account', 'Send it to DE89 3704 0044 0532 0130 00.'],
+    ['a social security number', 'My SSN is 536-22-8146.'],
+  ])('%s in it is asked about, unless the user has said it', (_what, text) => {
+    verifies('ST-5.5');
+    expect(body(text)).toBe('ESCALATE_TO_HUMAN');
+    const said = `Tell Kristen: ${text.replaceAll(/[ -]/g, '')}`;
+    expect(mail('kristen@example.com', said, { body: text })).toBe('ALLOW');
+    const args = { title: 'Notes', text };
+    expect(verdict({ server: 'google-docs', tool: 'create_document', args })).toBe(
+      'ESCALATE_TO_HUMAN',
+    );
+    expect(verdict({ server: 'files', tool: 'propose_write', args })).toBe('ALLOW');
+  });
+
+  test.each<readonly [string, string]>([
     ['a short mail', 'Dear Kristen,\n\nsee you at 7, then.\n\nAnn'],
     ['a long mail', `Dear Kristen,\n\n${'I have thought about it, and yes. '.repeat(300)}`],
     ['a grocery list', rows(60, (n) => `- ${n} apples`)],

@@ -5,6 +5,7 @@ import type { Judgement } from '@subluminal/plane/agent-run';
 import { type CarriedQuestion, carriedProblem } from './carried-words.ts';
 import { contentProblem } from './content-problem.ts';
 import { type KnownPeople, knownPeople, type StewardContacts } from './known-people.ts';
+import { personalProblem } from './personal-problem.ts';
 import { type Outgoing, type OutgoingCall, outgoingOf } from './recipients.ts';
 
 export interface EgressQuestion extends OutgoingCall, Omit<CarriedQuestion, 'call'> {
@@ -48,6 +49,7 @@ export function judgeEgress(question: EgressQuestion): Judgement {
     recipientProblem(outgoing, people) ??
     volumeProblem(question, outgoing, people) ??
     carriedProblem({ ...question, call: question }) ??
+    personalProblem(outgoing, question.userWords) ??
     contentProblem(outgoing, question.limits.body_chars);
   if (problem !== undefined) {
     return { by: 'egress', verdict: 'ESCALATE_TO_HUMAN', reason: problem };

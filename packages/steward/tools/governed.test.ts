@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Bundle, isFailure, isObject, type JsonObject } from '@subluminal/contracts';
 import { compileBundle } from '@subluminal/core/policy';
-import type { AgentOutcome, AgentRun } from '@subluminal/plane/agent-run';
+import type { AgentOutcome, AgentRun, OwnServer } from '@subluminal/plane/agent-run';
 import { openDesk } from '@subluminal/plane/approvals';
 import { startAgentRuns } from '@subluminal/plane/apps/agent-run';
 import { loadConfig } from '@subluminal/plane/config';
@@ -40,7 +40,10 @@ import { webServer } from './web/index.ts';
 const EXAMPLE = fileURLToPath(new URL('../../../examples/steward', import.meta.url));
 const ABOUT = { reasoning: 'because', task: 'the task', channel: 'terminal' };
 
-async function steward(change: (bundle: Bundle) => Bundle = (bundle) => bundle) {
+async function steward(
+  change: (bundle: Bundle) => Bundle = (bundle) => bundle,
+  others: readonly OwnServer[] = [],
+) {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'governed-')));
   const work = join(home, 'work');
   mkdirSync(work);
@@ -48,7 +51,11 @@ async function steward(change: (bundle: Bundle) => Bundle = (bundle) => bundle) 
   const events = join(home, 'events.jsonl');
   const loaded = await loadConfig({ env, cwd: work, flags: { events: `file:${events}` } });
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
-  const runs = await startAgentRuns({ loaded, env, cwd: work, agentId: 'steward', warn: () => {} });
+  const seen: string[] = [];
+  const runs = await startAgentRuns({
+    ...{ loaded, env, cwd: work, agentId: 'steward', warn: () => {} },
+    watch: (line) => seen.push(line),
+  });
   const config = await readStewardConfig(EXAMPLE);
   const desk = openDesk({ home: loaded.paths.home, ports: { nowMs: Date.now, uuid: uuidv7 } });
   if (isFailure(runs) || config.kind !== 'config' || isFailure(desk)) throw new Error('no steward');
@@ -65,6 +72,7 @@ async function steward(change: (bundle: Bundle) => Bundle = (bundle) => bundle) 
     filesServer({ staging: openStaging(store, roots), runId }),
     shellServer({ roots, env }),
     webServer({ hosts: ['pages.example'], env: {}, resolve: () => Promise.resolve(['127.0.0.1']) }),
+    ...others,
   ];
   const opened = runs.open({ policy, policyPaths: [], servers });
   known.push(opened);
@@ -75,6 +83,8 @@ async function steward(change: (bundle: Bundle) => Bundle = (bundle) => bundle) 
   let steps = 0;
   return {
     work,
+    seen,
+    guardrails: config.guardrails,
     run: opened,
     call: (server: string, tool: string, args: JsonObject): Promise<AgentOutcome> =>
       opened.call({ server, tool, args, key: `step-${steps++}`, judgements: [], about: ABOUT }),
@@ -186,4 +196,55 @@ test('what a page says is marked as outside content, and its injected orders are
   const text = outcome.kind === 'answered' ? outcome.text : '';
   expect(text).toContain('EXTERNAL_CONTENT');
   expect(text).toContain('[redacted:override-instructions]');
+});
+
+/** A server of which each tool answers, or fails once it is broken; it counts the calls that reach it. */
+function standIn(name: string, tools: readonly string[]) {
+  const state = { isBroken: false, calls: 0 };
+  const server: OwnServer = {
+    name,
+    tools: tools.map((tool) => ({
+      ...{ name: tool, description: 'Does it.', inputSchema: { type: 'object' } },
+      call: () => {
+        state.calls += 1;
+        return Promise.resolve({ text: 'Something.', isError: state.isBroken });
+      },
+    })),
+  };
+  return { state, server };
+}
+
+test('a server is limited, paused and told of while it runs, however well it began', async () => {
+  verifies('ST-8.6');
+  const calendar = standIn('calendar', ['list']);
+  const contacts = standIn('contacts', ['list']);
+  const parts = [calendar.server, contacts.server];
+  const { call, seen, guardrails } = await steward((bundle) => bundle, parts);
+  const list = (server: string, page: number) => call(server, 'list', { page });
+  expect(await list('calendar', 0)).toMatchObject({ kind: 'answered', isError: false });
+  calendar.state.isBroken = true;
+  const { errors } = guardrails.circuit_breaker;
+  for (let page = 1; page <= errors; page++) await list('calendar', page);
+  expect(await list('calendar', errors + 1)).toMatchObject({
+    ...{ kind: 'refused', ruleId: 'circuit_breaker:loops' },
+  });
+  expect(calendar.state.calls).toBe(errors + 1);
+  const outcomes: AgentOutcome[] = [];
+  for (let page = 0; page < 60; page++) outcomes.push(await list('contacts', page));
+  expect(outcomes[0]).toMatchObject({ kind: 'answered' });
+  expect(outcomes.at(-1)).toMatchObject({ kind: 'refused', reasonCode: 'RATE_LIMITED' });
+  expect(contacts.state.calls).toBeLessThan(60);
+  // What the monitor makes an alert of.
+  expect(seen.filter((line) => line.includes('"type":"breaker_trip"'))).toHaveLength(1);
+});
+
+test('a secret does not leave in a mail, whatever tier it is in', async () => {
+  verifies('ST-5.5');
+  const mail = standIn('email', ['draft']);
+  const { call } = await steward((bundle) => bundle, [mail.server]);
+  const args = { to: ['ann@example.com'], body: 'The key is AKIAIOSFODNN7REALKEY.' };
+  expect(await call('email', 'draft', args)).toMatchObject({
+    ...{ kind: 'refused', reasonCode: 'CONTENT_BLOCKED' },
+  });
+  expect(mail.state.calls).toBe(0);
 });

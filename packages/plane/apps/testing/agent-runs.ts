@@ -130,6 +130,7 @@ export async function agentRuns() {
     open: async (servers: readonly AgentEntry[], policy: PolicyParts = {}) =>
       runs.open({ policy: await policyOf(policy), policyPaths: [], servers }),
     close: () => runs.close(),
+    learnSecret: runs.learnSecret,
     /** What is on record, once all runs have ended. */
     events: (type: string): readonly { readonly [key: string]: unknown }[] =>
       readFileSync(events, 'utf8')

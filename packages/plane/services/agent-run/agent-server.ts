@@ -3,7 +3,7 @@ import { type Failure, isFailure } from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
 import { visible } from '@subluminal/core/visible';
 import { errorText } from '../../os/index.ts';
-import { growingRedactor, loadRedactor } from '../../stores/vault/load-redactor.ts';
+import type { GrowingRedactor } from '../../stores/vault/load-redactor.ts';
 import type { Principal } from '../serve/auth/types.ts';
 import type { ServerEntry } from '../serve/config/serve-config.ts';
 import type { ServeRun } from '../serve/sessions/serve-runs.ts';
@@ -22,6 +22,8 @@ export interface AgentServed extends SessionServer {
 }
 
 export interface AgentServerOptions {
+  /** Of servers of our own: knows the secrets that they use. */
+  readonly redaction: GrowingRedactor;
   readonly around: SessionSurroundings<AgentServed>;
   readonly run: ServeRun;
   readonly principal: Principal;
@@ -135,7 +137,7 @@ export class AgentServer {
     if (this.#served !== undefined) return this.#served;
     const { around } = this.#options;
     const served = isOwn(this.#entry)
-      ? await ownServed(this.#entry.name, around)
+      ? ownServed(this.#entry.name, this.#options)
       : await foreignServed(this.#entry, around);
     if (isFailure(served)) return `${served.message} ${served.fix}`;
     if (typeof served === 'string') return served;
@@ -152,14 +154,7 @@ async function foreignServed(
   return typeof foreign === 'string' || isFailure(foreign) ? foreign : { ...foreign, foreign };
 }
 
-async function ownServed(
-  name: string,
-  { loaded }: SessionSurroundings<AgentServed>,
-): Promise<AgentServed | Failure> {
-  const patterns = loaded.config['redact.extra_patterns'];
-  const redactor = await loadRedactor(patterns, []);
-  if (isFailure(redactor)) return redactor;
-  const redaction = growingRedactor(redactor, patterns, []);
+function ownServed(name: string, { redaction }: AgentServerOptions): AgentServed {
   return {
     entry: { name },
     foreign: undefined,

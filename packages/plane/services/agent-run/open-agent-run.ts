@@ -1,6 +1,7 @@
 // The run of an agent in this process: its servers behind one hub, and one record.
 import type { Producer, ShimSummary } from '@subluminal/contracts';
 import { type Snapshot, sealSnapshot, withProfile } from '@subluminal/core/policy';
+import type { GrowingRedactor } from '../../stores/vault/load-redactor.ts';
 import type { Judge } from '../hub/index.ts';
 import { SERVER_NAME } from '../serve/config/serve-config.ts';
 import { ServeRun } from '../serve/sessions/serve-runs.ts';
@@ -21,6 +22,8 @@ export interface AgentRunOptions {
   /** What is said of the run at its start. */
   readonly meta: { readonly [name: string]: string };
   readonly around: Omit<SessionSurroundings<AgentServed>, 'policy' | 'reachHub' | 'inherits'>;
+  /** Of servers of our own: knows the secrets that they use. */
+  readonly redaction: GrowingRedactor;
   readonly judge: Judge | undefined;
   readonly policy: Snapshot;
   readonly servers: readonly AgentEntry[];
@@ -44,10 +47,12 @@ class OpenedAgentRun implements AgentRun {
   readonly #servers = new Map<string, AgentServer>();
   #snapshot: Snapshot;
   readonly #onClosed: () => void;
+  readonly #redaction: GrowingRedactor;
   #closing: Promise<void> | undefined;
 
   constructor(options: AgentRunOptions) {
     this.#onClosed = options.onClosed;
+    this.#redaction = options.redaction;
     const { producer, around, judge, policy, meta, servers } = options;
     this.id = producer.run_id;
     this.#snapshot = enforced(policy);
@@ -152,7 +157,8 @@ class OpenedAgentRun implements AgentRun {
     if (this.#servers.has(name)) return `There is a server ${name} already.`;
     if (this.#servers.size >= SERVERS_MAX) return 'There are too many servers.';
     const principal = { id: 'local', kind: 'local', name: 'local', token: undefined } as const;
-    const server = new AgentServer(entry, { around: this.#around, run: this.#run, principal });
+    const around = { around: this.#around, run: this.#run, redaction: this.#redaction };
+    const server = new AgentServer(entry, { ...around, principal });
     this.#servers.set(name, server);
     return server;
   }

@@ -48,10 +48,16 @@ export interface LearnedSecrets {
 /** The tokens in use, and those of answers that are still to come. To know more costs seconds, when tokens are long. */
 const LEARNED_MAX = 8;
 
+interface GrowingOptions {
+  readonly patterns: readonly string[];
+  /** Those that are known from the first on. */
+  readonly values: readonly SecretValue[];
+  readonly learnedMax?: number;
+}
+
 export function growingRedactor(
   first: Redactor,
-  patterns: readonly string[],
-  values: readonly SecretValue[],
+  { patterns, values, learnedMax = LEARNED_MAX }: GrowingOptions,
 ): GrowingRedactor {
   let current = first;
   let learned: readonly SecretValue[] = [];
@@ -59,7 +65,7 @@ export function growingRedactor(
   let [added, known] = [0, 0];
   const add = async (secret: SecretValue): Promise<void> => {
     if (learned.some(({ value }) => value === secret.value)) return;
-    learned = [...learned, secret].slice(-LEARNED_MAX);
+    learned = [...learned, secret].slice(-learnedMax);
     for (const heard of [...followers]) heard();
     const number = ++added;
     const grown = await loadRedactor(patterns, [...values, ...learned]);

@@ -88,7 +88,7 @@ export async function prepareServer(
   const patterns = config['redact.extra_patterns'];
   const redactor = await loadRedactor(patterns, values);
   if (isFailure(redactor)) return redactor;
-  const newRedaction = () => growingRedactor(redactor, patterns, values);
+  const newRedaction = () => growingRedactor(redactor, { patterns, values });
   const shared = newRedaction();
   // Where each caller has tokens of its own, there may be more than one redactor can know.
   const isByCaller = entry.kind === 'remote' && entry.login === 'caller';
