@@ -1,15 +1,13 @@
 // The demo task as a newcomer tries it: two commands in a fresh home, a terminal, and no account.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { API_ENDPOINTS } from '@subluminal/contracts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { type DemoHome, type DemoWorld, openDemoWorld, REQUEST, SUB } from './demo-task.ts';
+import { type DemoHome, type DemoWorld, openDemoWorld, REQUEST } from './demo-task.ts';
+import { Terminal } from './terminal.ts';
 
 const TIMEOUT_MS = 60_000;
-const ANSWER_EVERY_MS = 200;
 
 let world: DemoWorld;
 beforeAll(async () => {
@@ -17,28 +15,19 @@ beforeAll(async () => {
 }, TIMEOUT_MS);
 afterAll(() => world.close(), TIMEOUT_MS);
 
-/** A person at a terminal: makes the request, says yes to each question, and leaves when the answer is there. */
+/** A person makes the request, says yes to each question, and leaves when the answer is there. */
 async function talk({ env }: DemoHome): Promise<void> {
-  const command = `exec '${process.execPath}' '${SUB}' steward chat`;
-  const terminal = spawn('setsid', ['script', '-qfec', command, '/dev/null'], { env });
-  const ended = once(terminal, 'exit');
-  let seen = '';
-  let hasAsked = false;
-  terminal.stdout.setEncoding('utf8').on('data', (text: string) => {
-    seen += text;
-    if (seen.includes('> ') && !hasAsked) {
-      hasAsked = true;
-      terminal.stdin.write(`${REQUEST}\n`);
-    }
-    if (/^That is all\..*^> $/ms.test(seen)) terminal.stdin.write('/quit\n');
-  });
-  // An answer that comes before anybody can have read the question is not taken, and the question comes again.
-  const answers = setInterval(() => {
-    if (/Allow this\?[^\n]*$/.test(seen)) terminal.stdin.write('y\n');
-  }, ANSWER_EVERY_MS);
-  await ended;
-  clearInterval(answers);
-  expect(terminal.exitCode, seen).toBe(0);
+  const chat = new Terminal(env, ['steward', 'chat']);
+  await chat.sees(/> /);
+  chat.type(REQUEST);
+  for (const next of [/✓ calendar\.create/, /✓ email\.send/]) {
+    await chat.sees(/Allow this\?[^\n]*: /);
+    await chat.answers('y', next);
+  }
+  await chat.sees(/^That is all\.[^]*^> $/m);
+  chat.type('/quit');
+  const { code, seen } = await chat.end();
+  expect(code, seen).toBe(0);
 }
 
 /** The calls of tools as the page gets them, the oldest first. */

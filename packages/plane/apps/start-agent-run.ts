@@ -59,7 +59,7 @@ export interface AgentRuns {
   /** Records what a person has decided about a change that a run has proposed, also after its end. */
   recordChange(runId: string, change: EventBody<'change_decision'>['change']): void;
   /** A secret that tools of our own use: none of them gets it in a call, gives it in an answer, or has it on record. */
-  learnSecret(secret: SecretValue): void;
+  readonly learnSecret: (secret: SecretValue) => void;
   /** Ends all runs, and writes what is not written yet. */
   close(): Promise<void>;
 }

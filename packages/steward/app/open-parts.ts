@@ -135,8 +135,7 @@ export async function openParts(
     watch: (line) => monitor.take(line),
   });
   if (isFailure(runs)) return runs;
-  opened.add(runs, (one) => one.close());
-  secrets.follow(runs.learnSecret);
+  secrets.follow(opened.add(runs, (one) => one.close()).learnSecret);
   const models = opened.add(modelsOf(options, live), (one) => one.close());
   const approvals = openDesk({ home: paths.home, ports: approvalPorts(log) });
   if (isFailure(approvals)) return approvals;
@@ -164,8 +163,8 @@ export async function openParts(
     models: accountedModels(models, journal, Date.now),
     skills: skillLibrary(() => live.current().skillsFolder),
   };
-  const desks = { changes, ask, approvals, subAgents, secrets };
-  return { ...options, live, journal, memory, models, runs, own, ...desks, opened };
+  const desks = { changes, ask, approvals, subAgents, secrets, opened };
+  return { ...options, live, journal, memory, models, runs, own, ...desks };
 }
 
 function modelsOf({ loaded, places, log }: StewardOptions, live: LiveStewardConfig): StewardModels {

@@ -1,6 +1,7 @@
 // What people decide about proposals. A merge is a commit that says who approved it, and an event. No tool has these
 // functions.
 import { randomUUID } from 'node:crypto';
+import { dirname } from 'node:path';
 import { type Failure, isFailure, tableFailure } from '@subluminal/contracts';
 import { visible } from '@subluminal/core/visible';
 import { sha256Bytes } from '@subluminal/plane/crypto';
@@ -21,6 +22,7 @@ import {
   type ChangeSet,
   type ChangeView,
   changeSetHash,
+  removeEmpty,
   type SeenChange,
   titleOf,
 } from '../staging/index.ts';
@@ -200,6 +202,8 @@ export class ProposalDesk {
     ].join('\n');
     const commit = await commitPaths(folder, { message, paths: configPaths(folder, set) });
     if (isFailure(commit)) return commit;
+    // Git knows no empty folder; here it would be a skill or a tool that cannot be read.
+    removeEmpty([...new Set(set.files.map(({ path }) => dirname(path)))].toSorted());
     this.#tell(set, commit);
     return undefined;
   }

@@ -7,3 +7,4 @@ export type { FileRoots } from './file-roots.ts';
 export { fileRoots, readTruePath } from './file-roots.ts';
 export type { NextContent, ProposedFile, Staging } from './staging.ts';
 export { openStaging } from './staging.ts';
+export { removeEmpty } from './write-files.ts';
