@@ -66,6 +66,10 @@ function unknownField({ path, choices }: Mismatch, root: Tree, words: ShapeWords
     const message = `unknown field ${quote(name)}; did you mean \`${meant}\`?`;
     return { code, message, fix: `Rename it to \`${meant}\`.` };
   }
+  if (known !== undefined && choices.includes(known)) {
+    const message = `unknown field ${quote(name)}; \`${known}\` holds that`;
+    return { code, message, fix: `Put its values into \`${known}\`.` };
+  }
   const message = `unknown field ${quote(name)}; the fields here are ${choices.join(', ')}`;
   return { code, message, fix: 'Remove it.' };
 }

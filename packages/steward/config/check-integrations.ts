@@ -27,7 +27,7 @@ export function checkIntegrations(file: IntegrationsFile, report: ReportFault): 
       checkModel(model, ['models', purpose, at], report);
     }
   }
-  const { embeddings, email, calendar, web, coding, channels, webhooks } = file;
+  const { files, embeddings, email, calendar, web, coding, channels, webhooks } = file;
   if (embeddings.provider === 'openai_compat' && embeddings.base_url === undefined) {
     lacks(['embeddings'], 'base_url', report);
   }
@@ -51,10 +51,10 @@ export function checkIntegrations(file: IntegrationsFile, report: ReportFault): 
     const message = 'mail and password would travel unencrypted';
     report(wrong(['email', name, 'tls'], message, 'Write `implicit` or `starttls`.'));
   }
-  if (coding !== undefined && !isAbsolute(coding.folder)) {
-    const message = `${quote(coding.folder)} is no absolute path`;
-    report(wrong(['coding', 'folder'], message, 'Write it like `/srv/project`.'));
+  for (const [at, folder] of files.folders.entries()) {
+    checkFolder(folder, ['files', 'folders', at], report);
   }
+  if (coding !== undefined) checkFolder(coding.folder, ['coding', 'folder'], report);
   if (webhooks !== undefined && !LISTEN.test(webhooks.listen)) {
     const message = `${quote(webhooks.listen)} is no address`;
     report(wrong(['webhooks', 'listen'], message, 'Write HOST:PORT, like `127.0.0.1:8791`.'));
@@ -111,6 +111,11 @@ function checkRefs(value: unknown, path: Path, report: ReportFault): void {
     const message = 'expected a reference to a secret, got another text';
     report(wrong(path, message, REF_FIX));
   }
+}
+
+function checkFolder(folder: string, path: Path, report: ReportFault): void {
+  if (isAbsolute(folder)) return;
+  report(wrong(path, `${quote(folder)} is no absolute path`, 'Write it like `/srv/project`.'));
 }
 
 function checkUrl(text: string | undefined, path: Path, report: ReportFault): void {

@@ -113,6 +113,13 @@ test.each([
   ['integrations.yaml', `${MODELS}\nservers: { a: {} }`, 'either `url` or `command`'],
   ['integrations.yaml', `${MODELS}\nweb: { search: { provider: searxng } }`, '`url` is missing'],
   ['integrations.yaml', `${MODELS}\nwebhooks: { listen: "8791" }`, 'is no address'],
+  ['integrations.yaml', `${MODELS}\nfiles: { folders: [~/notes] }`, 'is no absolute path'],
+  [
+    'integrations.yaml',
+    `${MODELS}\nservers: { a: { command: [npx], args: [x] } }`,
+    'Put its values into `command`',
+  ],
+  ['integrations.yaml', '', 'the file holds no configuration'],
   ['integrations.yaml', `${MODELS}\nmail: {}`, 'did you mean `email`?'],
   ['guardrails.yaml', 'circuit_breaker: { actions: many }', '`actions` is no rate'],
   ['guardrails.yaml', 'heartbeat: { every: now }', '`every` is no duration'],

@@ -41,12 +41,12 @@ export async function readStewardConfig(
     ...guardrails.problems,
     ...identity.problems,
     ...(await manifestProblems(content)),
-    ...(await policyProblems(permissions.value, guardrails.value)),
   ];
+  // Of what is wrong by itself, the policy would only say the same in other words.
+  if (!hasError(found)) found.push(...(await policyProblems(permissions.value, guardrails.value)));
   // A message quotes what stands in the files, and that may be a secret in the wrong place.
   const problems = withoutSecrets(found);
-  const isBroken = problems.some(({ level }) => level === 'error');
-  if (isBroken || !permissions.value || !integrations.value || !guardrails.value) {
+  if (hasError(problems) || !permissions.value || !integrations.value || !guardrails.value) {
     return { kind: 'broken', problems };
   }
   return {
@@ -63,6 +63,10 @@ export async function readStewardConfig(
     toolsFolder: join(folder, 'tools'),
     warnings: problems,
   };
+}
+
+function hasError(problems: readonly Problem[]): boolean {
+  return problems.some(({ level }) => level === 'error');
 }
 
 interface ReadFile<T> {

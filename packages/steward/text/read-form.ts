@@ -41,6 +41,7 @@ const SYNONYMS: ReadonlyMap<string, string> = new Map([
   ['mail', 'email'],
   ['mcp_servers', 'servers'],
   ['mcpservers', 'servers'],
+  ['args', 'command'],
   ['overrides', 'limits'],
   ['rate', 'rate_limit'],
   ['max_steps', 'steps'],
@@ -59,7 +60,7 @@ export function readForm<T>(
     .join(', ')}.`;
   const source = readSource({ file, bytes });
   if (!source.ok) {
-    const words = { code: 'SUB_STEWARD_SYNTAX', noun: 'file', start } as const;
+    const words = { code: 'SUB_STEWARD_SYNTAX', noun: 'configuration', start } as const;
     return { ok: false, problems: source.problems.map((one) => reworded(one, words)) };
   }
   const parsed = parse(withDefaults(shape, valueOf(source.tree)));
