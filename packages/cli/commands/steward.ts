@@ -88,11 +88,28 @@ export const start = defineCommand({
     const place = stewardHome(options.config);
     if (options.foreground) return serve(place, io);
     const before = await runningSteward(place);
-    if (before !== undefined) return statusOutcome(before);
+    if (before !== undefined) {
+      return otherConfig(before, options.config, place) ?? statusOutcome(before);
+    }
     const started = await startBehind(place, io);
     return isFailure(started) ? withLastWords(started, place) : statusOutcome(started);
   },
 });
+
+/** One that runs with another folder than the one that was named. */
+function otherConfig(
+  { config_folder }: StewardAnswers['status'],
+  named: string | undefined,
+  { configFolder }: StewardHome,
+): Failure | undefined {
+  if (named === undefined || config_folder === configFolder) return undefined;
+  const message = `Steward runs with another configuration, ${config_folder}.`;
+  return failure(
+    'SUB_STEWARD_START',
+    message,
+    'Leave out --config, or run `sub steward stop` first.',
+  );
+}
 
 async function serve(place: StewardHome, io: Io): Promise<Outcome> {
   process.umask(0o077);
@@ -131,9 +148,11 @@ export const chat = defineCommand({
   run: async ({ args, options }, io) => {
     const place = stewardHome(options.config);
     const message = args.message !== '' ? args.message : await pipedMessage(io);
-    const isThere = (await runningSteward(place)) !== undefined;
+    const running = await runningSteward(place);
+    const other = running && otherConfig(running, options.config, place);
+    if (other !== undefined) return other;
     const log = (line: string) => io.err.write(harmlessLine(`steward: ${line}`));
-    const own = isThere ? undefined : await ownSteward(place, { io, log });
+    const own = running !== undefined ? undefined : await ownSteward(place, { io, log });
     try {
       const hasWorked = await talk({ socket: place.socket, message }, io);
       return done(hasWorked ? EXIT.fine : EXIT.findings);

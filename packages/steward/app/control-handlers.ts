@@ -1,5 +1,11 @@
 // What Steward answers on its socket.
-import { type GuardrailsFile, type StewardAnswers, tableFailure } from '@subluminal/contracts';
+import {
+  type Failure,
+  failure,
+  type GuardrailsFile,
+  type StewardAnswers,
+  tableFailure,
+} from '@subluminal/contracts';
 import {
   alertsAnswer,
   type ControlHandlers,
@@ -74,6 +80,7 @@ export function controlHandlers(parts: ControlParts): ControlHandlers {
       tasks: journal.lastTasks(limit).map((task) => taskAnswer(journal, task)),
     }),
     send: async ({ channel, person, thread = '', text }) => {
+      if (conversations.halted.aborted) return halted();
       const taken = conversations.receive({ channel, person, address: thread, text });
       switch (taken.kind) {
         case 'refused':
@@ -90,11 +97,19 @@ export function controlHandlers(parts: ControlParts): ControlHandlers {
       count: conversations.stop(conversation_id, task_id),
     }),
     updates: async ({ conversation_id, after, version, wait_ms: waitMs = 0 }, signal) => {
-      if (version !== undefined) await changed(journal, version, { waitMs, signal });
+      const ends = AbortSignal.any([signal, conversations.halted]);
+      if (version !== undefined) await changed(journal, version, { waitMs, signal: ends });
+      if (conversations.halted.aborted) return halted();
       const openChanges = () => openChangesIn(parts.desks, journal, conversation_id);
       return updatesAnswer(journal, { conversationId: conversation_id, after, openChanges });
     },
   };
+}
+
+function halted(): Failure {
+  const message = 'The journal takes no writes, so Steward does nothing more.';
+  const fix = 'Look whether the disk is full, then run `sub steward stop` and `sub steward start`.';
+  return failure('SUB_STEWARD_JOURNAL', message, fix);
 }
 
 async function memoryState({ memory, journal }: ControlParts): Promise<Status['memory']> {

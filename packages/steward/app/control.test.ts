@@ -20,7 +20,7 @@ import {
   withDefaults,
 } from '@subluminal/contracts';
 import { formatSamples } from '@subluminal/core/format-samples';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
 import { callerToken } from '../../plane/services/steward-socket/show-caller.ts';
 import type { PairedSender } from '../channels/index.ts';
@@ -202,6 +202,29 @@ test('changes that wait are told in the conversation that has proposed them, onc
   world.script = () => new Promise(() => undefined);
   await told(askSteward(socket, 'send', { input: SEND }));
   expect(await openIn('ada')).toEqual([]);
+});
+
+test('a journal that takes no writes is told to whoever waits', async () => {
+  const full = () => {
+    throw new Error('the disk is full');
+  };
+  vi.spyOn(parts.journal, 'addTurn').mockImplementation(full);
+  vi.spyOn(parts.journal, 'endTask').mockImplementation(full);
+  world.script = () => ({ text: 'Hello.' });
+  const input = { channel: 'terminal', person: 'ada', text: 'Hi.' } as const;
+  const { conversation_id } = await told(askSteward(socket, 'send', { input }));
+  let version = 0;
+  const follow = async () => {
+    const query = { conversation_id, after: 0, version, wait_ms: 60_000 };
+    return askSteward(socket, 'updates', { input: query });
+  };
+  let seen = await follow();
+  while (!isFailure(seen)) {
+    ({ version } = seen);
+    seen = await follow();
+  }
+  expect(seen).toMatchObject({ code: 'SUB_STEWARD_JOURNAL' });
+  expect(await askSteward(socket, 'send', { input })).toMatchObject({ code: seen.code });
 });
 
 test('a task that hangs is stopped', async () => {

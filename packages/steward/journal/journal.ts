@@ -65,6 +65,7 @@ export class Journal {
   readonly history: StepHistory;
   readonly texts: KeptTexts;
   readonly #db: ReturnType<typeof statementsOf>;
+  readonly #isInTransaction: () => boolean;
   readonly #nowMs: () => number;
   readonly #listeners = new Set<() => void>();
   #version = 0;
@@ -72,6 +73,7 @@ export class Journal {
 
   constructor(db: Database, file: string, nowMs: () => number) {
     this.#nowMs = nowMs;
+    this.#isInTransaction = () => db.isTransaction;
     this.#db = statementsOf(db, (cause) => {
       const told = tableFailure('SUB_STEWARD_JOURNAL', `${file}: ${errorText(cause)}.`);
       return new ThrownFailure({ ...told, cause });
@@ -121,7 +123,8 @@ export class Journal {
       result = work();
       this.#db.exec('COMMIT');
     } catch (cause) {
-      this.#db.exec('ROLLBACK');
+      // A full disk has ended the transaction by itself.
+      if (this.#isInTransaction()) this.#db.exec('ROLLBACK');
       throw cause;
     }
     this.#version += 1;

@@ -74,11 +74,17 @@ export class Conversations {
   readonly #parts: ConversationParts;
   readonly #active = new Map<string, Active>();
   readonly #waitingForRoom: (() => void)[] = [];
+  readonly #halt = new AbortController();
   #working = 0;
   #isClosed = false;
 
   constructor(parts: ConversationParts) {
     this.#parts = parts;
+  }
+
+  /** Aborted when the journal takes no writes: nothing is done then until the next start. */
+  get halted(): AbortSignal {
+    return this.#halt.signal;
   }
 
   /** Takes a message: it is on the disk when this returns. */
@@ -267,6 +273,7 @@ export class Conversations {
       this.#parts.journal.endTask(id, { state: 'failed', reason, reply });
     } catch {
       this.#isClosed = true;
+      this.#halt.abort();
       this.#parts.log('Nothing more is done: the journal takes no writes.');
     }
   }
