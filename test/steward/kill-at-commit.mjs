@@ -10,8 +10,8 @@ const killing = ({ DatabaseSync, ...library }) => ({
   DatabaseSync: class extends DatabaseSync {
     #isJournal;
 
-    constructor(location, options) {
-      super(location, options);
+    constructor(location, ...options) {
+      super(location, ...options);
       this.#isJournal = String(location).endsWith('journal.db');
     }
 
