@@ -247,3 +247,20 @@ test('the example asks for nothing but what the built-in tools need', async () =
   expect(asked.map(tier)).toEqual(asked.map(() => 'human_approval'));
   expect(tier('credentials.read_raw')).toBe('forbidden');
 });
+
+test.each(['mail-and-calendar', 'steward-channels', 'steward-expansion', 'steward-sub-agents'])(
+  'the configuration in the guide %s is right',
+  async (guide) => {
+    const page = new URL(`../../../docs/guides/${guide}.md`, import.meta.url);
+    const blocks = [...readFileSync(page, 'utf8').matchAll(/^```yaml\n(.*?)^```/gms)];
+    expect(blocks).not.toEqual([]);
+    const folder = await newFolder();
+    for (const [, block = ''] of blocks) {
+      const isLimit = block.startsWith('expansion:');
+      const models = 'models: { agent: [{ provider: anthropic, model: some-model }] }';
+      const file = isLimit ? 'guardrails.yaml' : 'integrations.yaml';
+      const text = Buffer.from(isLimit ? block : `${models}\n${block}`);
+      expect(await problemsOf(folder, new Map([[file, text]])), block).toBe('');
+    }
+  },
+);
