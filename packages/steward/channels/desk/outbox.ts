@@ -7,6 +7,7 @@ import type {
   SendResult,
   SettledQuestion,
 } from '../shared/types.ts';
+import { ConversationQueue } from './conversation-queue.ts';
 import { RateWindow } from './rate-window.ts';
 
 interface OutboxOptions {
@@ -27,7 +28,7 @@ const STOPPED: SendResult = { kind: 'later', why: 'The channel was stopped.' };
 export class Outbox {
   readonly #options: OutboxOptions;
   readonly #rates = new RateWindow(SENDS_MAX);
-  readonly #chains = new Map<string, { waiting: number; tail: Promise<unknown> }>();
+  readonly #queue = new ConversationQueue(QUEUE_MAX);
   readonly #stop = new AbortController();
 
   constructor(options: OutboxOptions) {
@@ -59,12 +60,12 @@ export class Outbox {
   /** Gives up what waits, and resolves when nothing is under way any more. */
   async stop(): Promise<void> {
     this.#stop.abort();
-    await Promise.all([...this.#chains.values()].map(({ tail }) => tail));
+    await this.#queue.settled();
   }
 
   async #persist(to: ChatAddress, once: () => Promise<SendResult>): Promise<SendResult> {
     const { nowMs, wait } = this.#options;
-    if (this.#rates.take(keyOf(to), nowMs()) !== 'within') {
+    if (this.#rates.take(`${to.channel}:${to.conversation}`, nowMs()) !== 'within') {
       return { kind: 'refused', why: 'Too many messages went there within a minute.' };
     }
     for (let tries = 1; ; tries++) {
@@ -79,25 +80,9 @@ export class Outbox {
   }
 
   #inTurn(to: ChatAddress, work: () => Promise<SendResult>): Promise<SendResult> {
-    const key = keyOf(to);
-    const chain = this.#chains.get(key) ?? { waiting: 0, tail: Promise.resolve() };
-    if (chain.waiting >= QUEUE_MAX) {
-      return Promise.resolve({ kind: 'refused', why: 'Too many messages wait for that chat.' });
-    }
-    chain.waiting += 1;
     // A defect of one channel must not end the process that runs the others.
     const failed: SendResult = { kind: 'refused', why: 'The channel has failed.' };
-    const tried = chain.tail.then(work).catch(() => failed);
-    const done = tried.finally(() => {
-      chain.waiting -= 1;
-      if (chain.waiting === 0) this.#chains.delete(key);
-    });
-    chain.tail = done;
-    this.#chains.set(key, chain);
-    return done;
+    const full: SendResult = { kind: 'refused', why: 'Too many messages wait for that chat.' };
+    return this.#queue.add(to, () => work().catch(() => failed)) ?? Promise.resolve(full);
   }
-}
-
-function keyOf({ channel, conversation }: ChatAddress): string {
-  return `${channel}:${conversation}`;
 }
