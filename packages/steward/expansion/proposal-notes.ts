@@ -1,11 +1,12 @@
 // What a proposal is about, in words beside its diff: what a skill would have the agent do, what a server is and may
 // do, what a tool may reach. Read from what is proposed, each time that it is shown.
-import { compileManifest, type Tier, toolRows } from '@subluminal/core/surface';
+import { compileManifest, toolRows } from '@subluminal/core/surface';
 import { visible } from '@subluminal/core/visible';
 import { sha256 } from '@subluminal/plane/crypto';
 import { decodeUtf8 } from '@subluminal/plane/os';
 import type { ServerEntry } from '@subluminal/plane/serve/config';
 import { type ChangedFiles, MANIFESTS, type StewardConfig } from '../config/index.ts';
+import { TIER_WORDS } from '../permissions/index.ts';
 import { readToolManifest } from '../sandbox/index.ts';
 import { changedValues } from './changed-values.ts';
 import { capabilityWords } from './generated/capability-words.ts';
@@ -21,12 +22,6 @@ export interface ProposedConfig {
 
 const LINE_LENGTH_MAX = 400;
 const LINES_MAX = 100;
-const TIER_WORDS: { readonly [T in Tier]: string } = {
-  auto_execute: 'runs',
-  log_and_execute: 'runs, logged',
-  human_approval: 'asks you',
-  forbidden: 'is forbidden',
-};
 
 export async function proposalNotes(proposed: ProposedConfig): Promise<readonly string[]> {
   const texts = [...proposed.changed].map(

@@ -1,11 +1,6 @@
 // What a proposal would let pass that is stopped now, in words.
 import { isDeepStrictEqual } from 'node:util';
-import {
-  PERMISSION_TIERS,
-  type PermissionTier,
-  STEWARD_CHANNELS,
-  type StewardChannel,
-} from '@subluminal/contracts';
+import { PERMISSION_TIERS, STEWARD_CHANNELS, type StewardChannel } from '@subluminal/contracts';
 import {
   diffBundles,
   globAlternatives,
@@ -14,17 +9,11 @@ import {
 } from '@subluminal/core/policy';
 import { visible } from '@subluminal/core/visible';
 import type { StewardConfig } from '../config/index.ts';
-import { compilePermissions, meansAction, tierOf } from '../permissions/index.ts';
+import { compilePermissions, meansAction, TIER_WORDS, tierOf } from '../permissions/index.ts';
 
 const LINES_MAX = 30;
 const LINE_LENGTH_MAX = 300;
 const PATTERNS_MAX = 2_000;
-const DOES: { readonly [T in PermissionTier]: string } = {
-  auto_execute: 'runs at once',
-  log_and_execute: 'runs and is logged',
-  human_approval: 'asks you',
-  forbidden: 'never runs',
-};
 /** Rules that the tiers become: what changes in them is said of the actions themselves. */
 const OF_TIERS = /^rules\[(?:forbidden|beyond|log|ask|asked|allow|allow_logged|unknown)\b/;
 
@@ -90,7 +79,7 @@ function tierMoves(
     const action = { server, tool, channel };
     const [old, next] = [tierOf(before.permissions, action), tierOf(after.permissions, action)];
     if (PERMISSION_TIERS.indexOf(next) >= PERMISSION_TIERS.indexOf(old)) return [];
-    return [`${pattern}: ${DOES[next]}; until now it ${DOES[old]}`];
+    return [`${pattern}: ${TIER_WORDS[next]}; until now it ${TIER_WORDS[old]}`];
   });
   return [...moves, ...others.map((one) => `${one}: it was not compared; look at the diff`)];
 }

@@ -297,7 +297,7 @@ test('a listed program is started only after its command is merged, and its tool
     set: { why: saying('SONGS_TOKEN') },
     notes: [
       `songs starts a program on this machine, with your rights: npx -y songs-mcp@1.0.0 ${started}`,
-      'songs: a tool that is not listed is forbidden.',
+      'songs: a tool that is not listed never runs.',
     ],
   });
   // The user edits the command that they merge: no package is fetched here.
@@ -318,10 +318,10 @@ test('a listed program is started only after its command is merged, and its tool
   expect(looked).not.toContain('SOME_KEY');
   expect(await noted(world, second)).toMatchObject({
     notes: [
-      'songs: a tool that is not listed is forbidden.',
-      'songs.get_song runs, at most 30/minute.',
+      'songs: a tool that is not listed never runs.',
+      'songs.get_song runs at once, at most 30/minute.',
       'songs.play_song asks you, at most 10/minute.',
-      'songs.delete_song is forbidden.',
+      'songs.delete_song never runs.',
     ],
     loosens: containing([saying('songs.get_song: runs at once; until now it asks you')]),
   });
