@@ -3,10 +3,11 @@ import { readdirSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { type Failure, tableFailure } from '@subluminal/contracts';
 import { quote } from '@subluminal/core/visible';
-import { attempt, decodeUtf8, readRegularFile } from '@subluminal/plane/os';
+import { attempt, readRegularFile } from '@subluminal/plane/os';
 import { manifestFileName } from '@subluminal/plane/surface';
-import { isSeq, parseDocument } from 'yaml';
+import { type Document, isSeq } from 'yaml';
 import { FILE_BYTES_MAX, MANIFESTS, type StewardConfig } from '../config/index.ts';
+import { documentText, readConfigDocument } from './servers/config-document.ts';
 import { SKILL_ORIGINS } from './skills/skill-library.ts';
 
 export interface ExpansionPart {
@@ -77,14 +78,12 @@ function serverFiles(name: string, { folder, servers }: StewardConfig): readonly
 function edited(
   folder: string,
   path: string,
-  edit: (document: ReturnType<typeof parseDocument>) => unknown,
+  edit: (document: Document) => unknown,
 ): readonly RevokedFile[] {
-  const read = readRegularFile(join(folder, path), { bytesMax: FILE_BYTES_MAX });
-  const before = read.kind === 'read' ? decodeUtf8(read.bytes) : undefined;
-  if (before === undefined) return [];
-  const document = parseDocument(before);
+  const document = readConfigDocument(folder, path);
+  if (document === undefined) return [];
   const old = JSON.stringify(document.toJSON());
   edit(document);
   if (JSON.stringify(document.toJSON()) === old) return [];
-  return [{ path, text: document.toString({ lineWidth: 0 }) }];
+  return [{ path, text: documentText(document) }];
 }

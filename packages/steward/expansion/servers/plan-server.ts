@@ -2,16 +2,15 @@
 // started before its command was merged: the first proposal lets it start and allows none of its tools; the second,
 // after a look at it, says which.
 
-import { join } from 'node:path';
 import { type Failure, failure, isFailure, tableFailure } from '@subluminal/contracts';
 import { compileManifest, proposeManifest, toolRows } from '@subluminal/core/surface';
 import { quote } from '@subluminal/core/visible';
 import { sha256 } from '@subluminal/plane/crypto';
-import { decodeUtf8, readRegularFile } from '@subluminal/plane/os';
 import type { ServerEntry } from '@subluminal/plane/serve/config';
 import { manifestFileName } from '@subluminal/plane/surface';
-import { isSeq, parseDocument } from 'yaml';
-import { FILE_BYTES_MAX, MANIFESTS, type StewardConfig } from '../../config/index.ts';
+import { isSeq } from 'yaml';
+import { MANIFESTS, type StewardConfig } from '../../config/index.ts';
+import { documentText, readConfigDocument } from './config-document.ts';
 import type { LookAtServer, SeenServer } from './look-at-server.ts';
 import type { ListedStart } from './registry-server.ts';
 
@@ -116,7 +115,7 @@ function withServer({ folder }: StewardConfig, name: string, entry: object) {
   const document = documentIn(folder, path);
   if (isFailure(document)) return document;
   document.setIn(['servers', name], document.createNode(entry, { flow: true }));
-  return { path, text: document.toString({ lineWidth: 0 }) };
+  return { path, text: documentText(document) };
 }
 
 function withReads({ folder, permissions }: StewardConfig, reads: readonly string[]) {
@@ -129,12 +128,10 @@ function withReads({ folder, permissions }: StewardConfig, reads: readonly strin
   const list: unknown = document.getIn(READS);
   if (isSeq(list)) for (const action of fresh) list.add(document.createNode(action));
   else document.setIn(READS, document.createNode(fresh));
-  return [{ path, text: document.toString({ lineWidth: 0 }) }];
+  return [{ path, text: documentText(document) }];
 }
 
 function documentIn(folder: string, name: string) {
-  const read = readRegularFile(join(folder, name), { bytesMax: FILE_BYTES_MAX });
-  const text = read.kind === 'read' ? decodeUtf8(read.bytes) : undefined;
-  if (text === undefined) return tableFailure('SUB_STEWARD_EXPANSION', `${name} cannot be read.`);
-  return parseDocument(text);
+  const document = readConfigDocument(folder, name);
+  return document ?? tableFailure('SUB_STEWARD_EXPANSION', `${name} cannot be read.`);
 }
