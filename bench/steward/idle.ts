@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { isFailure } from '@subluminal/contracts';
 import { LIST_PRICES, priceBook, turnCost } from '@subluminal/core/routing';
-import { askSteward } from '@subluminal/steward/control';
+import { askSteward } from '@subluminal/plane/steward-socket';
 import { type DemoHome, openDemoWorld } from '../../test/steward/demo-task.ts';
 import type { Conversation, Reply } from '../../test/steward/model-script.ts';
 import { type BenchOptions, goalLine } from '../measure.ts';

@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { isFailure } from '@subluminal/contracts';
 import { openDesk } from '@subluminal/plane/approvals';
-import { askSteward, controlSocket } from '@subluminal/steward/control';
+import { askSteward, controlSocket } from '@subluminal/plane/steward-socket';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { type ScriptedModel, startScriptedModel } from './scripted-model.ts';

@@ -4,7 +4,7 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { isFailure } from '@subluminal/contracts';
-import { askSteward } from '@subluminal/steward/control';
+import { askSteward } from '@subluminal/plane/steward-socket';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { type DemoHome, type DemoWorld, openDemoWorld, REQUEST } from './demo-task.ts';

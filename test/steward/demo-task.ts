@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { isFailure } from '@subluminal/contracts';
 import { openDesk } from '@subluminal/plane/approvals';
-import { askSteward, controlSocket } from '@subluminal/steward/control';
+import { askSteward, controlSocket } from '@subluminal/plane/steward-socket';
 import type { Conversation, Reply, ScriptFunction } from './model-script.ts';
 import { type ScriptedModel, startScriptedModel } from './scripted-model.ts';
 import { type CalendarStandIn, startCalendar } from './stand-ins/calendar.ts';

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isFailure } from '@subluminal/contracts';
-import { askSteward } from '@subluminal/steward/control';
+import { askSteward } from '@subluminal/plane/steward-socket';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { type DemoWorld, openDemoWorld, SUB } from './demo-task.ts';

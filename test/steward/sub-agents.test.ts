@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { isFailure } from '@subluminal/contracts';
-import { askSteward, controlSocket } from '@subluminal/steward/control';
+import { askSteward, controlSocket } from '@subluminal/plane/steward-socket';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { verifies } from '../requirements.ts';
 import type { Conversation, Reply } from './model-script.ts';

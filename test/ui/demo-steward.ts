@@ -3,7 +3,7 @@
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { isFailure, type StewardAnswers } from '@subluminal/contracts';
-import { askSteward, controlSocket } from '@subluminal/steward/control';
+import { askSteward, controlSocket } from '@subluminal/plane/steward-socket';
 import { ended, startSub } from '../e2e/sub.ts';
 import type { Conversation, Reply } from '../steward/model-script.ts';
 import { startScriptedModel } from '../steward/scripted-model.ts';

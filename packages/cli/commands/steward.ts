@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { type Failure, failure, isFailure, type StewardAnswers } from '@subluminal/contracts';
 import { attempt, ensurePrivateFolder, processEnded } from '@subluminal/plane/os';
-import { writeStewardConfig } from '@subluminal/steward/config';
 import {
   badUsage,
   defineCommand,
@@ -18,7 +17,6 @@ import { packageFile } from '../input/package-file.ts';
 import { mayAct } from '../input/require-person.ts';
 import { costText } from '../ledger/turn-text.ts';
 import { chat as talk } from '../steward/chat.ts';
-import { chooseModel } from '../steward/choose-model.ts';
 import { terminalPerson } from '../steward/decide-change.ts';
 import {
   ownSteward,
@@ -60,6 +58,8 @@ export const init = defineCommand({
   requires: 'person',
   run: async ({ options }, io) => {
     const place = stewardHome(options.config);
+    const { chooseModel } = await import('../steward/choose-model.ts');
+    const { writeStewardConfig } = await import('@subluminal/steward/config');
     const chosen = orThrow(await chooseModel(options, io));
     const example = orThrow(packageFile('examples', 'steward'));
     orThrow(ensurePrivateFolder(place.home));

@@ -2,7 +2,7 @@
 import { addAbortSignal, Readable } from 'node:stream';
 import { type Failure, isFailure, type StewardAnswers } from '@subluminal/contracts';
 import type { Desk, Entry } from '@subluminal/plane/approvals';
-import { askSteward } from '@subluminal/steward/control';
+import { askSteward } from '@subluminal/plane/steward-socket';
 import {
   isAskerGone,
   openOwnDesk,

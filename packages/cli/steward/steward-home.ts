@@ -13,9 +13,8 @@ import { formatProblem } from '@subluminal/core/source';
 import { homePaths } from '@subluminal/plane/config';
 import { startLedgerd } from '@subluminal/plane/daemon';
 import { ensurePrivateFolder, startInBackground } from '@subluminal/plane/os';
-import { type RunningSteward, startSteward } from '@subluminal/steward/app';
-import { hasStewardConfig, readStewardConfig } from '@subluminal/steward/config';
-import { askSteward, controlSocket } from '@subluminal/steward/control';
+import { askSteward, controlSocket } from '@subluminal/plane/steward-socket';
+import type { RunningSteward } from '@subluminal/steward/app';
 import { secretPlaces } from '../gateway/config-home.ts';
 import { orThrow } from '../input/command.ts';
 import { loadOwnConfig } from '../input/own-config.ts';
@@ -49,6 +48,7 @@ export async function runningSteward({ socket }: StewardHome) {
 
 /** Prints all that is wrong with the configuration, and throws the failure. */
 async function checkConfig({ configFolder }: StewardHome, io: Io): Promise<void> {
+  const { hasStewardConfig, readStewardConfig } = await import('@subluminal/steward/config');
   if (!hasStewardConfig(configFolder)) {
     const message = `There is no configuration of Steward in ${configFolder}.`;
     orThrow(failure('SUB_STEWARD_FILE', message, 'Run `sub steward init` first.'));
@@ -73,6 +73,8 @@ export async function ownSteward(
 ): Promise<RunningSteward> {
   const { configFolder } = place;
   await checkConfig(place, io);
+  // Here alone: commands that only ask one that runs need nothing of it.
+  const { startSteward } = await import('@subluminal/steward/app');
   const loaded = await loadOwnConfig();
   const { config, paths } = loaded;
   const { env } = process;

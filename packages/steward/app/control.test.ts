@@ -20,12 +20,13 @@ import {
   withDefaults,
 } from '@subluminal/contracts';
 import { formatSamples } from '@subluminal/core/format-samples';
+import { askSteward, controlSocket } from '@subluminal/plane/steward-socket';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
 import { callerToken } from '../../plane/services/steward-socket/show-caller.ts';
 import type { PairedSender } from '../channels/index.ts';
 import { readStewardConfig, writeStewardConfig } from '../config/index.ts';
-import { askSteward, type ControlServer, controlSocket, serveControl } from '../control/index.ts';
+import { type ControlServer, serveControl } from '../control/index.ts';
 import { inOrder, use, World } from '../loop/testing/fakes.ts';
 import { type Memory, openMemory } from '../memory/index.ts';
 import { type ChangeRecord, fileRoots } from '../staging/index.ts';

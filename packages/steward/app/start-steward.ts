@@ -4,9 +4,10 @@ import { type Failure, type GuardrailsFile, isFailure, tableFailure } from '@sub
 import { createRedactor } from '@subluminal/core/scan';
 import { formatProblem } from '@subluminal/core/source';
 import { errorText } from '@subluminal/plane/os';
+import { controlSocket } from '@subluminal/plane/steward-socket';
 import { uuidv7 } from 'uuidv7';
 import type { StewardConfig } from '../config/index.ts';
-import { controlSocket, serveControl } from '../control/index.ts';
+import { serveControl } from '../control/index.ts';
 import { replyFor } from '../egress/index.ts';
 import { openGuardian } from '../guardian/index.ts';
 import { Conversations, type LoopLimits, stepJudge } from '../loop/index.ts';

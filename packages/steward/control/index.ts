@@ -1,4 +1,3 @@
-export { askSteward, controlSocket } from '@subluminal/plane/steward-socket';
 export {
   alertsAnswer,
   changed,
