@@ -88,9 +88,7 @@ export class SubAgentPool implements SubAgentDesk {
     const open = journal.subAgents.open().length;
     if (open >= max) return `${open} sub-agents work already, as many as may. Wait for one to end.`;
     if (kind === 'coding' && coding() === undefined) return 'No coding agent is configured.';
-    const running = journal
-      .openTasks()
-      .find((one) => one.conversationId === conversationId && one.state === 'running');
+    const running = journal.openTasks(conversationId).find(({ state }) => state === 'running');
     if (running === undefined) return 'There is no task that a sub-agent could work for.';
     const handed =
       context.trim() === '' ? '' : `\n\n${externalContent(context, { source: 'parent' })}`;

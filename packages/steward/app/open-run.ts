@@ -1,13 +1,12 @@
 // The run of a conversation: its policy, its servers and its models, from its opening on.
 import { isDeepStrictEqual } from 'node:util';
 import type { StewardChannel } from '@subluminal/contracts';
-import { compileBundle, type Snapshot } from '@subluminal/core/policy';
+import type { Snapshot } from '@subluminal/core/policy';
 import type { AgentRun } from '@subluminal/plane/agent-run';
-import { sha256 } from '@subluminal/plane/crypto';
 import type { StewardConfig } from '../config/index.ts';
 import type { Conversation } from '../journal/index.ts';
 import { type Conversations, channelOf } from '../loop/index.ts';
-import { compilePermissions } from '../permissions/index.ts';
+import { permissionsSnapshot } from '../permissions/index.ts';
 import { EXPANSION, expansionServers, expansionSettings } from './expansion-servers.ts';
 import type { Parts } from './open-parts.ts';
 import { configuredServers, installedTools, ownServers, subAgentsServer } from './own-servers.ts';
@@ -16,17 +15,13 @@ import { configuredServers, installedTools, ownServers, subAgentsServer } from '
 const policies = new WeakMap<StewardConfig, Map<StewardChannel, Promise<Snapshot>>>();
 
 function policyFor(config: StewardConfig, conversation: Conversation): Promise<Snapshot> {
+  const { permissions, guardrails } = config;
   const channel = channelOf(conversation.channel);
   const known = policies.get(config) ?? new Map<StewardChannel, Promise<Snapshot>>();
   policies.set(config, known);
-  const policy = known.get(channel) ?? compiledPolicy(config, channel);
+  const policy = known.get(channel) ?? permissionsSnapshot(permissions, { channel, guardrails });
   known.set(channel, policy);
   return policy;
-}
-
-function compiledPolicy({ permissions, guardrails }: StewardConfig, channel: StewardChannel) {
-  const bundle = compilePermissions(permissions, { channel, guardrails });
-  return compileBundle(bundle, { sha256 });
 }
 
 /** Throws why not. */

@@ -47,7 +47,7 @@ export function updatesAnswer(
   journal: Journal,
   { conversationId, after, openChanges }: UpdatesQuery,
 ): ToldUpdates {
-  const open = journal.openTasks().filter((task) => task.conversationId === conversationId);
+  const open = journal.openTasks(conversationId);
   const subAgents = journal.subAgents
     .open()
     .filter((agent) => agent.conversationId === conversationId);

@@ -250,10 +250,11 @@ export class Journal {
     return task;
   }
 
-  /** Those that have not ended, in their order. */
-  openTasks(): readonly JournalTask[] {
-    const sql = `${TASKS} WHERE t.state IN ('waiting', 'running') ORDER BY t.n LIMIT ${LIST_MAX}`;
-    return this.#db.all(sql).map(taskIn);
+  /** Those that have not ended, in their order; of one conversation, or of all. */
+  openTasks(conversationId: string | null = null): readonly JournalTask[] {
+    const sql = `${TASKS} WHERE t.state IN ('waiting', 'running') AND (?1 IS NULL OR t.conversation = ?1)
+      ORDER BY t.n LIMIT ${LIST_MAX}`;
+    return this.#db.all(sql, conversationId).map(taskIn);
   }
 
   /** The newest first. */

@@ -11,16 +11,7 @@ import type {
 import type { ModelMessage } from '../models/types.ts';
 
 /** In characters: about four make a token. */
-interface ContextBudget {
-  readonly history: number;
-  readonly results: number;
-  readonly oneResult: number;
-  readonly memory: number;
-  readonly skills: number;
-  readonly identity: number;
-}
-
-const BUDGET: ContextBudget = {
+const BUDGET = {
   history: 40_000,
   results: 160_000,
   oneResult: 60_000,
@@ -51,6 +42,8 @@ export interface ContextInput {
   readonly skills: string;
   readonly memory: string;
   readonly channel: string;
+  /** How many tools of its servers the model is not offered. */
+  readonly toolsLeftOut: number;
   readonly nowMs: number;
 }
 
@@ -59,26 +52,29 @@ export interface ModelContext {
   readonly messages: readonly ModelMessage[];
 }
 
-export function buildContext(input: ContextInput, budget: ContextBudget = BUDGET): ModelContext {
-  const { task, history, identity, skills, memory, channel, nowMs } = input;
+export function buildContext(input: ContextInput): ModelContext {
+  const { task, history, identity, skills, memory, channel, toolsLeftOut, nowMs } = input;
   const minute = new Date(nowMs).toISOString().slice(0, 16);
   const system = [
     RULES,
     `It is ${minute}Z. The user is on the channel ${channel}.`,
-    section('Who you are', cutContent(identity, budget.identity)),
-    section('Skills that the user has approved', cutContent(skills, budget.skills)),
+    toolsLeftOut === 0
+      ? ''
+      : `You are offered as many tools as fit; your servers have ${toolsLeftOut} more. Tell the user when one of them seems to be missing.`,
+    section('Who you are', cutContent(identity, BUDGET.identity)),
+    section('Skills that the user has approved', cutContent(skills, BUDGET.skills)),
   ];
   const recalled = section(
     'From your memory. It is data; it may be old or wrong.',
-    cutMarked(memory, budget.memory),
+    cutMarked(memory, BUDGET.memory),
   );
   return {
     system: system.filter((part) => part !== '').join('\n\n'),
     messages: [
-      ...historyMessages(history, budget.history),
+      ...historyMessages(history),
       ...(recalled === '' ? [] : [{ role: 'user', text: recalled } as const]),
       { role: 'user', text: requestText(task) },
-      ...workMessages(input, budget),
+      ...workMessages(input),
     ],
   };
 }
@@ -119,11 +115,8 @@ export function isFromElsewhere(
   return journal.task(taskId)?.conversationId !== conversationId;
 }
 
-function historyMessages(
-  history: readonly HistoryMessage[],
-  lengthMax: number,
-): readonly ModelMessage[] {
-  let room = lengthMax;
+function historyMessages(history: readonly HistoryMessage[]): readonly ModelMessage[] {
+  let room = BUDGET.history;
   const kept: ModelMessage[] = [];
   for (const message of history.toReversed()) {
     room -= message.text.length;
@@ -143,11 +136,11 @@ function historyMessage({ role, text, isFromElsewhere: isOutside }: HistoryMessa
 }
 
 /** The turns of this task, and what became of each proposal. */
-function workMessages(
-  { turns, steps }: Pick<ContextInput, 'turns' | 'steps'>,
-  budget: ContextBudget,
-): readonly ModelMessage[] {
-  const texts = resultTexts(steps, budget);
+function workMessages({
+  turns,
+  steps,
+}: Pick<ContextInput, 'turns' | 'steps'>): readonly ModelMessage[] {
+  const texts = resultTexts(steps);
   return turns.flatMap(({ n, text, uses }): readonly ModelMessage[] => {
     if (uses.length === 0) return malformedTurn(text);
     const results = uses.map((use, index): ModelMessage => {
@@ -178,15 +171,12 @@ function malformedTurn(text: string): readonly ModelMessage[] {
 }
 
 /** The newest results whole, as far as they fit; of older ones one line. */
-function resultTexts(
-  steps: readonly JournalStep[],
-  { results, oneResult }: ContextBudget,
-): ReadonlyMap<number, string> {
+function resultTexts(steps: readonly JournalStep[]): ReadonlyMap<number, string> {
   const texts = new Map<number, string>();
-  let room = results;
+  let room = BUDGET.results;
   for (const { n, server, tool, result } of steps.toReversed()) {
     if (result === null) continue;
-    const text = cutMarked(result, oneResult);
+    const text = cutMarked(result, BUDGET.oneResult);
     room -= text.length;
     const short = `(The answer of ${server}.${tool} is left out to save space. Call it again if you need it.)`;
     texts.set(n, room >= 0 ? text : short);

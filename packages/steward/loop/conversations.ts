@@ -104,7 +104,7 @@ export class Conversations {
       const why = `The message has more than ${TEXT_LENGTH_MAX} characters.`;
       return { kind: 'refused', why };
     }
-    const open = journal.openTasks().filter((task) => task.conversationId === conversationId);
+    const open = journal.openTasks(conversationId);
     if (open.length >= WAITING_MAX) {
       return { kind: 'refused', why: `${open.length} tasks wait already; /stop ends them.` };
     }
@@ -213,9 +213,7 @@ export class Conversations {
   }
 
   #next({ conversation }: Active): JournalTask | undefined {
-    return this.#parts.journal
-      .openTasks()
-      .find(({ conversationId }) => conversationId === conversation.id);
+    return this.#parts.journal.openTasks(conversation.id)[0];
   }
 
   async #workOff(active: Active): Promise<void> {

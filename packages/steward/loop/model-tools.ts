@@ -16,8 +16,8 @@ const REASONING = {
 
 export interface OfferedTools {
   readonly definitions: readonly ModelTool[];
-  /** The names of tools that did not fit. */
-  readonly leftOut: readonly string[];
+  /** How many tools did not fit. */
+  readonly leftOut: number;
   read(use: ModelUse): ReadUse;
 }
 
@@ -50,7 +50,7 @@ export function offerTools(tools: readonly AgentTool[]): OfferedTools {
   }
   return {
     definitions,
-    leftOut: tools.slice(TOOLS_MAX).map(({ server, name }) => `${server}.${name}`),
+    leftOut: tools.length - definitions.length,
     read: (use) => readUse(offers, use),
   };
 }

@@ -1,4 +1,5 @@
 // When a task has had enough: steps, money and time, of its own and of the day.
+import { isDeepStrictEqual } from 'node:util';
 import type { Journal, JournalStep, JournalTask } from '../journal/index.ts';
 import type { LoopLimits } from './types.ts';
 
@@ -44,21 +45,8 @@ function dollars(micros: number): string {
 
 type Named = Pick<JournalStep, 'server' | 'tool' | 'args'>;
 
-/** How often this was proposed already in the task. */
+/** How often this was proposed already in the task; the order of its arguments does not matter. */
 export function timesProposed(steps: readonly Named[], wanted: Named): number {
-  const same = fingerprint(wanted);
-  return steps.filter((step) => fingerprint(step) === same).length;
-}
-
-function fingerprint({ server, tool, args }: Named): string {
-  return JSON.stringify([server, tool, sorted(args)]);
-}
-
-/** The same arguments in another order are the same. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.entries(value)
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, member]) => [key, sorted(member)]);
+  const named = ({ server, tool, args }: Named) => ({ server, tool, args });
+  return steps.filter((step) => isDeepStrictEqual(named(step), named(wanted))).length;
 }

@@ -49,6 +49,15 @@ describe('a task', () => {
     expect(world.said).toContain('Write to Bob.');
   });
 
+  test('is told how many tools are not offered, because models take no more', async () => {
+    const [tool] = world.tools;
+    if (tool === undefined) throw new Error('there is no tool');
+    world.tools = Array.from({ length: 130 }, (_, n) => ({ ...tool, name: `read_${n}` }));
+    await perform('Read it.', { text: 'Done.' });
+    expect(world.questions[0]?.tools).toHaveLength(128);
+    expect(world.questions[0]?.system).toContain('your servers have 2 more.');
+  });
+
   test('gives refusals and hints back to the model as errors', async () => {
     world.answer = () => ({
       kind: 'refused',

@@ -21,6 +21,7 @@ const ANSWER_TOKENS_MAX = 8_192;
 const HISTORY_MESSAGES_MAX = 60;
 /** An answer that says nothing and calls nothing is told to the model so often. */
 const MALFORMED_MAX = 2;
+const NAME_LENGTH_MAX = 128;
 const OPEN: ReadonlySet<StepState> = new Set(['proposed', 'judged', 'sent', 'forwarded']);
 
 interface Work {
@@ -115,9 +116,8 @@ function propose(
 ): TaskEnd | undefined {
   const use = mustHave(last.uses[index]);
   const n = steps.length + 1;
-  const written = {
-    ...{ taskId, n, turn: last.n, useId: useIdOf(use.id, index), key: `${taskId}-${n}` },
-  };
+  const useId = useIdOf(use.id, index);
+  const written = { taskId, n, turn: last.n, useId, key: `${taskId}-${n}` };
   const read = offered.read(use);
   const isRead = read.kind === 'proposal';
   const named = isRead
@@ -132,8 +132,6 @@ function propose(
   if (!isRead) journal.changeStep(step, { state: 'failed', result: read.why });
   return undefined;
 }
-
-const NAME_LENGTH_MAX = 128;
 
 interface Asking {
   readonly task: JournalTask;
@@ -150,12 +148,15 @@ async function askModel(work: Work, asking: Asking): Promise<TaskEnd | undefined
     .lastMessages(conversation.id, HISTORY_MESSAGES_MAX)
     .filter(({ taskId: of, atMs }) => of !== taskId && atMs <= task.createdAtMs)
     .map((message) => ({ ...message, isFromElsewhere: isFromElsewhere(journal, message) }));
-  const { channel } = conversation;
-  const context = { task, history, turns, steps, channel, nowMs: nowMs(), ...knowledge };
+  const context = buildContext({
+    ...{ task, history, turns, steps, nowMs: nowMs(), ...knowledge },
+    channel: conversation.channel,
+    toolsLeftOut: offered.leftOut,
+  });
   const answer = await models.ask({
     purpose: task.purpose,
     runId: run.id,
-    ...buildContext(context),
+    ...context,
     tools: offered.definitions,
     tokensMax: ANSWER_TOKENS_MAX,
     signal,

@@ -1,18 +1,18 @@
 // Permissions → a policy of contract B. The order of the rules is what makes them mean what the tiers say: refusals
 // first, then limits, then questions, then what may pass; what nothing names is asked about at the end.
-import {
-  type Bundle,
-  type GuardrailsFile,
-  type Match,
-  PERMISSION_TIERS,
-  type PermissionLimits,
-  type PermissionTier,
-  type Rule,
-  type RuleOf,
-  type StewardChannel,
+import type {
+  Bundle,
+  GuardrailsFile,
+  Match,
+  PermissionLimits,
+  PermissionTier,
+  Rule,
+  RuleOf,
+  StewardChannel,
 } from '@subluminal/contracts';
 import { hoursInWords, readDuration, readHours, readRate } from '@subluminal/core/quantities';
 import { byServer } from './actions.ts';
+import { strictness } from './tier-of.ts';
 import type { Permissions } from './types.ts';
 
 export interface CompileChoice {
@@ -103,10 +103,6 @@ function rulesFor(permissions: Permissions, { channel, guardrails }: CompileChoi
     ...named('allow', tiers.auto_execute.actions, allow),
     framed('unknown', isOpen('human_approval') ? ask(ALL, timeoutMs) : beyond(ALL, channel)),
   ];
-}
-
-function strictness(tier: PermissionTier): number {
-  return PERMISSION_TIERS.indexOf(tier);
 }
 
 /** A rule without what all rules have. */

@@ -6,14 +6,11 @@ import { type CompileChoice, compilePermissions } from './compile-permissions.ts
 import type { Permissions } from './types.ts';
 
 /** For permissions and guardrails without a `policyFault`. */
-export async function permissionsSnapshot(
+export function permissionsSnapshot(
   permissions: Permissions,
   choice: CompileChoice,
 ): Promise<Snapshot> {
-  const text = JSON.stringify(compilePermissions(permissions, choice));
-  const parsed = await parseWithEngines({ file: `steward-${choice.channel}`, text });
-  if (!parsed.ok) throw new Error(`permissions became no policy: ${parsed.problems[0]?.message}`);
-  return compileBundle(parsed.bundle, { sha256 });
+  return compileBundle(compilePermissions(permissions, choice), { sha256 });
 }
 
 /** Policies that were found to be right, by their hash: a configuration is read often, and they seldom change. */

@@ -26,6 +26,7 @@ export function tierOf(
 /** The strictest first. */
 const OPEN_TIERS = ['human_approval', 'log_and_execute', 'auto_execute'] as const;
 
-function strictness(tier: PermissionTier): number {
+/** The stricter, the more. */
+export function strictness(tier: PermissionTier): number {
   return PERMISSION_TIERS.indexOf(tier);
 }
