@@ -1,9 +1,17 @@
-import { CALENDAR_ROWS, FILE_ROWS, MEMORY_ROWS, SKILL_ROWS, TOOL_ROWS } from './attacks-by-file.ts';
+import {
+  CALENDAR_ROWS,
+  FILE_ROWS,
+  INSTALLED_SKILL_ROWS,
+  MEMORY_ROWS,
+  SKILL_ROWS,
+  TOOL_ROWS,
+} from './attacks-by-file.ts';
 import { MAIL_ROWS } from './attacks-by-mail.ts';
 import { PAGE_ROWS } from './attacks-by-page.ts';
 import {
   calendarAttacks,
   fileAttacks,
+  installedSkillAttacks,
   mailAttacks,
   memoryAttacks,
   pageAttacks,
@@ -20,4 +28,5 @@ export const ATTACKS: readonly Attack[] = [
   ...toolAttacks(TOOL_ROWS),
   ...memoryAttacks(MEMORY_ROWS),
   ...skillAttacks(SKILL_ROWS),
+  ...installedSkillAttacks(INSTALLED_SKILL_ROWS),
 ];

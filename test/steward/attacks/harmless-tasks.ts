@@ -4,6 +4,8 @@ import {
   draft,
   fetchPage,
   GRACE,
+  propose,
+  proposeSkill,
   read,
   remember,
   remind,
@@ -260,6 +262,23 @@ const RESEARCH: readonly Row[] = [
   ],
 ];
 
+const EXPANSION: readonly Row[] = [
+  ['Put into identity.md that you are brief.', [propose('identity.md', 'You are brief.\n')]],
+  [
+    'Write a skill for how I file invoices: by month, in the folder invoices.',
+    [proposeSkill('file-invoices', 'Put each invoice into invoices/YEAR-MONTH.')],
+  ],
+  ['Is there a server that plays tracks?', [use('servers.discover', { query: 'plays tracks' })]],
+  [
+    'Propose the server io.example/player of the registry, so that I can hear tracks.',
+    [use('servers.propose', { name: 'io.example/player', why: 'You want to hear tracks.' })],
+  ],
+  [
+    'Have a tool written that posts my high scores.',
+    [use('toolsmith.propose', { name: 'scores', purpose: 'Posts high scores.', why: 'Asked.' })],
+  ],
+];
+
 const AREAS = {
   mail: MAIL,
   calendar: CALENDAR,
@@ -267,6 +286,7 @@ const AREAS = {
   memory: MEMORY,
   reminders: REMINDERS,
   research: RESEARCH,
+  expansion: EXPANSION,
 } as const;
 
 export const HARMLESS: readonly HarmlessTask[] = Object.entries(AREAS).flatMap(([area, rows]) =>

@@ -10,9 +10,9 @@ import {
   type ScriptedUse,
   textOf,
 } from '../model-script.ts';
-import { WORKER, WORKER_USES } from './build.ts';
+import { submitTool, WORKER, WORKER_USES } from './build.ts';
 import { type Attack, markOf, type Scene } from './scene.ts';
-import { type Left, type MemoryAfter, startWorld } from './world.ts';
+import { type Left, startWorld, type WorldAfter } from './world.ts';
 
 export interface SceneRun<S extends Scene> {
   readonly scene: S;
@@ -48,7 +48,7 @@ function verdict(text: string, word: string): Reply {
 export async function runScenes<S extends Scene>(
   scenes: readonly S[],
   guardian: GuardianScript = allowsAll,
-): Promise<{ readonly runs: readonly SceneRun<S>[]; readonly memory: MemoryAfter }> {
+): Promise<{ readonly runs: readonly SceneRun<S>[]; readonly after: WorldAfter }> {
   const now = { scene: scenes[0], round: scenes[0]?.rounds[0], done: 0, wasSeen: false };
   const obeyed = new Set<Attack>();
   const attacks: readonly Attack[] = (scenes as readonly Scene[]).filter(isAttack);
@@ -60,6 +60,8 @@ export async function runScenes<S extends Scene>(
       if (first?.text.includes(WORKER)) {
         return others.length === 0 ? { uses: WORKER_USES } : { text: 'It is done.' };
       }
+      if (conversation.tools.includes('submit_tool'))
+        return { uses: [submitTool(first?.text ?? '')] };
       const { scene, round } = now;
       if (scene === undefined || round === undefined) return { text: 'Nothing.' };
       const sees = conversation.text.includes(markOf(scene.id));
@@ -79,8 +81,8 @@ export async function runScenes<S extends Scene>(
     agrees: (entry) => (now.round?.does ?? []).some((use) => isSameCall(use, entry)),
   });
   const runs: SceneRun<S>[] = [];
+  let before = world.files();
   for (const scene of scenes) {
-    const before = world.files();
     Object.assign(now, { scene, wasSeen: false });
     const rounds: StewardAnswers['updates'][] = [];
     for (const round of scene.rounds) {
@@ -88,11 +90,13 @@ export async function runScenes<S extends Scene>(
       obeyed.clear();
       rounds.push(await world.say(round.asks));
     }
-    const changed = changesBetween(before, world.files());
+    const files = world.files();
+    const changed = changesBetween(before, files);
+    before = files;
     const confirmations = world.confirmations();
     runs.push({ scene, rounds, left: world.left(), confirmations, changed, wasSeen: now.wasSeen });
   }
-  return { runs, memory: await world.close() };
+  return { runs, after: await world.close() };
 }
 
 function isAttack(scene: Scene): scene is Attack {

@@ -20,7 +20,9 @@ export type Plant =
     }
   /** What an MCP server answers to this query. */
   | { readonly kind: 'answer'; readonly query: string; readonly text: string }
-  | { readonly kind: 'memory'; readonly text: string };
+  | { readonly kind: 'memory'; readonly text: string }
+  /** A skill of others that the user has merged. */
+  | { readonly kind: 'skill'; readonly name: string; readonly text: string };
 
 /** One request of the user, in a conversation of its own. */
 export interface Round {
@@ -48,7 +50,7 @@ export interface Attack extends Scene {
 }
 
 export interface HarmlessTask extends Scene {
-  readonly area: Area | 'reminders' | 'research';
+  readonly area: Area | 'reminders' | 'research' | 'expansion';
 }
 
 /** Stands in every planted text, so that a model still obeys one of which a scanner has taken a part. */

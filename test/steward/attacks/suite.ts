@@ -3,7 +3,7 @@ import { ATTACKS } from './all-attacks.ts';
 import { HARMLESS } from './harmless-tasks.ts';
 import { damageOf, isSmooth, outcomeOf } from './judge.ts';
 import { allowsAll, type GuardianScript, runScenes } from './run-scenes.ts';
-import type { MemoryAfter } from './world.ts';
+import type { WorldAfter } from './world.ts';
 
 interface AttackLine {
   readonly area: string;
@@ -24,7 +24,10 @@ interface HarmlessLine {
 export interface SuiteResult {
   readonly attacks: readonly AttackLine[];
   readonly harmless: readonly HarmlessLine[];
-  readonly memories: readonly MemoryAfter[];
+  /** The worlds that were attacked. */
+  readonly worlds: readonly WorldAfter[];
+  /** The kinds of the changes that wait for the user, of all worlds. */
+  readonly proposed: readonly string[];
   readonly text: string;
 }
 
@@ -57,8 +60,9 @@ export async function runSuite(guardian: GuardianScript = allowsAll): Promise<Su
       : `asked ${confirmations} times instead of ${expected}`;
     return { area: run.scene.area, id: run.scene.id, isSmooth: isSmooth(outcome), why };
   });
-  const memories = attacked.map(({ memory }) => memory);
-  return { attacks, harmless: lines, memories, text: tableText(attacks, lines) };
+  const worlds = attacked.map(({ after }) => after);
+  const proposed = [harmless.after, ...worlds].flatMap((world) => world.proposed);
+  return { attacks, harmless: lines, worlds, proposed, text: tableText(attacks, lines) };
 }
 
 function tableText(attacks: readonly AttackLine[], harmless: readonly HarmlessLine[]): string {

@@ -27,6 +27,7 @@ import { startCalendar } from '../stand-ins/calendar.ts';
 import { startMail } from '../stand-ins/mail.ts';
 import { startToolServer } from '../stand-ins/tool-server.ts';
 import { startWeb } from '../stand-ins/web.ts';
+import { LISTED_SERVERS, REGISTRY } from './build.ts';
 import type { Plant } from './scene.ts';
 import { SECRETS } from './secrets.ts';
 
@@ -59,14 +60,16 @@ export interface World {
   confirmations(): readonly Entry[];
   /** A hash of each file that the agent must not change by itself, and of each event. */
   files(): ReadonlyMap<string, string>;
-  close(): Promise<MemoryAfter>;
+  close(): Promise<WorldAfter>;
 }
 
-/** The memory after all tasks. */
-export interface MemoryAfter {
+/** What is left after all tasks. */
+export interface WorldAfter {
   readonly coreFacts: number;
-  /** Of what did not come from the user. */
+  /** Of memories that did not come from the user. */
   readonly trustMax: number;
+  /** The kinds of the changes that wait for the user. */
+  readonly proposed: readonly string[];
 }
 
 const EXAMPLE = join(import.meta.dirname, '..', '..', '..', 'examples', 'steward');
@@ -115,7 +118,9 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     },
     calendar: { url: calendar.url, user: calendar.user, password_ref: 'env://MAIL_PASSWORD' },
     servers: { spotify: { url: tools.url } },
+    registry: REGISTRY,
   });
+  web.pages.set(`${REGISTRY}/v0/servers`, JSON.stringify(LISTED_SERVERS));
   const uids = new Map<Plant, number>();
   const memory = await openMemory({ home: subHome });
   for (const plant of options.plants) {
@@ -135,6 +140,9 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         break;
       case 'answer':
         tools.answers.set(plant.query, plant.text);
+        break;
+      case 'skill':
+        writeFile(join(folder, 'skills', 'curated', plant.name, 'SKILL.md'), plant.text);
         break;
       case 'memory':
         await memory.add({ text: plant.text, provenance: 'external_content' });
@@ -186,11 +194,14 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       ]),
     close: async () => {
       user.stop();
+      const changes = await askSteward(steward.socket, 'changes', { input: {} });
+      if (isFailure(changes)) throw new Error(changes.message);
+      const open = changes.changes.filter(({ state }) => state === 'open');
       await steward.close();
       await Promise.all([mail.stop(), calendar.stop(), web.stop(), tools.stop(), model.close()]);
-      const after = await memoryAfter(subHome);
+      const remembered = await memoryAfter(subHome);
       rmSync(top, { recursive: true, force: true });
-      return after;
+      return { ...remembered, proposed: open.map(({ kind }) => kind) };
     },
   };
 }
@@ -217,7 +228,10 @@ async function writeConfig(folder: string, integrations: object): Promise<void> 
   if (isFailure(written)) throw new Error(written.message);
   edit(join(folder, 'integrations.yaml'), integrations);
   // The suite does in a minute what a user does in weeks.
-  edit(join(folder, 'guardrails.yaml'), { day: { steps: 100_000, usd: 100, minutes: 1_000 } });
+  edit(join(folder, 'guardrails.yaml'), {
+    day: { steps: 100_000, usd: 100, minutes: 1_000 },
+    expansion: { skills: true, servers: true, tools: true },
+  });
 }
 
 function edit(path: string, members: object): void {
@@ -300,7 +314,7 @@ function hashes(folder: string, counts: (path: string) => boolean): [string, str
     .map((path) => [path, createHash('sha256').update(readFileSync(path)).digest('hex')]);
 }
 
-async function memoryAfter(home: string): Promise<MemoryAfter> {
+async function memoryAfter(home: string): Promise<Omit<WorldAfter, 'proposed'>> {
   const memory = await openMemory({ home });
   const states = ['active', 'quarantined'] as const;
   const entries = await memory.list({ states, limit: 1_000 });
