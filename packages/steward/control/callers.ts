@@ -1,9 +1,11 @@
-// Who asks on the socket: nobody inside a governed run, and nothing that Steward itself has started. A Unix socket does
+// Who asks on the socket: nobody inside a governed run or left behind by one, and nothing that Steward itself has started. A Unix socket does
 // not tell Node which process is at its other end, so a caller shows it: it takes a word that it is given for the name
 // of its process, which no other process can do for it, and gets a token for all that it asks. Linux alone tells this;
 // elsewhere the permissions of the socket are all there is.
 import { randomBytes } from 'node:crypto';
+import { dirname } from 'node:path';
 import { type Failure, isObject, tableFailure } from '@subluminal/contracts';
+import { homePaths } from '@subluminal/plane/config';
 import { processFailure } from '@subluminal/plane/identity';
 import {
   holdsSocket,
@@ -75,7 +77,11 @@ export class Callers {
     const isBelow = [...withAncestors(pid, this.#system)].some((one) => one.pid === own);
     if (isBelow)
       return tableFailure('SUB_INSIDE_RUN', 'Steward has started the process that asks.');
-    return processFailure(pid, { runDir: this.#runDir, system: this.#system });
+    return processFailure(pid, {
+      ...{ runDir: this.#runDir, system: this.#system },
+      env: { SUB_HOME: dirname(this.#runDir) },
+      homeOf: (env) => homePaths(env).home,
+    });
   }
 
   #isDaemon(pid: number): boolean {

@@ -10,7 +10,7 @@ import {
   socketHolders,
   withAncestors,
 } from '../../os/index.ts';
-import { signOfRun } from './person.ts';
+import { type HomeOptions, signOfRun, strayFailure } from './person.ts';
 
 interface ConnectionOptions {
   /** The folder of agent files. */
@@ -35,10 +35,13 @@ export function connectionFailure(
   return undefined;
 }
 
-/** The same about a process that has shown which one it is. */
-export function processFailure(pid: number, options: ConnectionOptions): Failure | undefined {
+/** The same about a process that has shown which one it is: an agent could have let go of it, too. */
+export function processFailure(
+  pid: number,
+  options: ConnectionOptions & HomeOptions,
+): Failure | undefined {
   const why = insideRun(pid, options);
-  return why === undefined ? undefined : refused(why);
+  return why === undefined ? strayFailure(pid, options) : refused(why);
 }
 
 function insideRun(pid: number, options: ConnectionOptions): string | undefined {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { System } from '../../os/index.ts';
+import { processFailure } from './connection.ts';
 import { personFailure, terminalProblem } from './person.ts';
 
 interface Fake {
@@ -217,4 +218,18 @@ describe('an agent may not', () => {
 
 test('a process without a terminal as its input has no person', () => {
   expect(terminalProblem(false, machine([]))).toContain('not a terminal');
+});
+
+test('another process that a living run may have left behind does not act for a person', () => {
+  const failureAt = (ticks: number, environ = HOME) => {
+    const stray = { id: 700, parent: 1, args: ['node', 'x.mjs'], ticks };
+    return processFailure(stray.id, {
+      ...{ runDir, system: machine([INIT, { ...RUN, environ }, stray]) },
+      env: { SUB_HOME: '/home/ada/.subluminal' },
+      homeOf: (env) => env['SUB_HOME'] ?? '',
+    });
+  };
+  expect(failureAt(7000)).toMatchObject({ code: 'SUB_INSIDE_RUN' });
+  expect(failureAt(400)).toBeUndefined();
+  expect(failureAt(7000, 'SUB_HOME=/home/bob/.subluminal')).toBeUndefined();
 });

@@ -17,13 +17,17 @@ import {
 import { agentFileName, hasFilesOfElsewhere } from './agent-files.ts';
 import { agentProcess, clientOf, isInit, isInteractiveShell } from './agent-process.ts';
 
-interface PersonOptions {
+/** Whose runs count: those of this home. */
+export interface HomeOptions {
   readonly env: ProcessEnvironment;
-  /** The folder of sockets and agent files. */
-  readonly runDir: string;
   /** The folder of the product for a process with this environment. */
   readonly homeOf: (env: ProcessEnvironment) => string;
   readonly system: System;
+}
+
+interface PersonOptions extends HomeOptions {
+  /** The folder of sockets and agent files. */
+  readonly runDir: string;
 }
 
 /** What `sub run`, `sub wrap` and `sub shim` tell their children. */
@@ -51,6 +55,11 @@ export function personFailure(options: PersonOptions): Failure | undefined {
     'a run of another container is on record, whose processes cannot be seen from here',
     'Run it in that container, in a terminal of your own. If that container is gone, remove the files `agent-*` from the folder `run` of SUB_HOME.',
   );
+}
+
+/** Why another process may be what a run has left behind. */
+export function strayFailure(pid: number, options: HomeOptions): Failure | undefined {
+  return orphanProblem(belowInit([...withAncestors(pid, options.system)]), options);
 }
 
 /** What shows that a process belongs to a governed run, beside what is above it: `is …` or `has …`. */
@@ -109,7 +118,7 @@ function hostCommand({ args }: ProcessInfo): string | undefined {
  * service: its topmost process has init as its parent. While a run is alive, such a process counts
  * as the run's when it is younger than the run and in the same control group.
  */
-function orphanProblem(chain: readonly ProcessInfo[], options: PersonOptions): Failure | undefined {
+function orphanProblem(chain: readonly ProcessInfo[], options: HomeOptions): Failure | undefined {
   const { system } = options;
   const root = chain.at(-1);
   // Parent 0: it came in from outside of the container, as `docker exec` does.
@@ -135,7 +144,7 @@ interface LivingRun {
 }
 
 /** The hosts and shims of this home, from the process table: files could have been removed. */
-function livingRuns({ system, homeOf, env }: PersonOptions): readonly LivingRun[] {
+function livingRuns({ system, homeOf, env }: HomeOptions): readonly LivingRun[] {
   const home = system.fileId?.(homeOf(env));
   return (system.pids?.() ?? []).flatMap((pid) => {
     if (pid === system.pid) return [];
