@@ -108,6 +108,23 @@ test('a task ends once, with one reply', async () => {
   expect(journal.unsentMessages()).toEqual([]);
 });
 
+test('whatever a provider says that it used, the sums can be read', async () => {
+  const journal = await opened();
+  journal.conversationFor(ADA);
+  const asked = { purpose: 'agent', askedBy: 'user', request: 'Read it.' } as const;
+  const max = Number.MAX_SAFE_INTEGER;
+  const spent = { inputTokens: max, outputTokens: max, costMicros: max, workMs: 1, atMs: NOW_MS };
+  for (const id of ['t1', 't2']) {
+    const parentId = id === 't2' ? 't1' : undefined;
+    journal.addTask({ id, conversationId: 'c1', ...asked, parentId });
+    for (let turn = 0; turn < 2; turn++) journal.spend({ purpose: 'agent', taskId: id, ...spent });
+  }
+  const [day] = journal.spendingOn(NOW_MS);
+  expect(day).toMatchObject({ inputTokens: max, outputTokens: max, costMicros: max });
+  const task = journal.task('t1');
+  expect(task && journal.costWithSubAgents(task)).toBe(max);
+});
+
 test('a long text is cut, and says so', async () => {
   const journal = await opened();
   journal.conversationFor(ADA);

@@ -15,7 +15,7 @@ import { AlertTable } from './alert-table.ts';
 import { conversationIn, messageIn, scheduleIn, stepIn, taskIn, turnIn } from './journal-rows.ts';
 import { migrateJournal } from './journal-schema.ts';
 import { KeptTexts } from './kept-texts.ts';
-import { countStep, daySpending, recordSpending } from './spending-rows.ts';
+import { countStep, daySpending, recordSpending, SPENT_MAX } from './spending-rows.ts';
 import { StepHistory } from './step-history.ts';
 import { SubAgentTable } from './sub-agent-table.ts';
 import { bounded } from './table-access.ts';
@@ -278,7 +278,7 @@ export class Journal {
 
   /** What a task has cost together with its sub-agents; also asked by one of these. */
   costWithSubAgents({ id, parentId }: JournalTask): number {
-    const sql = 'SELECT sum(cost_micros) AS cost FROM tasks WHERE id = ?1 OR parent = ?1';
+    const sql = `SELECT min(sum(cost_micros), ${SPENT_MAX}) AS cost FROM tasks WHERE id = ?1 OR parent = ?1`;
     const row = this.#db.get(sql, parentId ?? id);
     return row === undefined ? 0 : integerCell(row, 'cost');
   }

@@ -6,18 +6,25 @@ import type { Spending, SpentTurn } from './types.ts';
 
 type Db = TableAccess['db'];
 
+/** A provider says how much it was: a sum that nobody could read any more would end all work of the day. */
+export const SPENT_MAX = Number.MAX_SAFE_INTEGER;
+
 /** Within a write. */
 export function recordSpending(db: Db, spent: SpentTurn): void {
   const { purpose, taskId, inputTokens, outputTokens, costMicros, workMs, atMs } = spent;
   const sql = `INSERT INTO spending VALUES (?, ?, 1, ?, ?, ?, ?, 0)
     ON CONFLICT (day, purpose) DO UPDATE SET turns = turns + 1,
-    input_tokens = input_tokens + excluded.input_tokens,
-    output_tokens = output_tokens + excluded.output_tokens,
-    cost_micros = cost_micros + excluded.cost_micros, work_ms = work_ms + excluded.work_ms`;
+    input_tokens = ${sum('input_tokens')}, output_tokens = ${sum('output_tokens')},
+    cost_micros = ${sum('cost_micros')}, work_ms = work_ms + excluded.work_ms`;
   const values = [inputTokens, outputTokens, costMicros, Math.round(workMs)];
   db.run(sql, dayOf(atMs), purpose, ...values);
   if (taskId === null) return;
-  db.run('UPDATE tasks SET cost_micros = cost_micros + ? WHERE id = ?', costMicros, taskId);
+  const task = `UPDATE tasks SET cost_micros = min(cost_micros + ?, ${SPENT_MAX}) WHERE id = ?`;
+  db.run(task, costMicros, taskId);
+}
+
+function sum(column: string): string {
+  return `min(${column} + excluded.${column}, ${SPENT_MAX})`;
 }
 
 /** Within a write. */
