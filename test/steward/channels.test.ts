@@ -158,6 +158,19 @@ describe.each(CHANNELS)('$name', ({ start, hasButtons, hasGroups, forged }) => {
     expect(await ended).toMatchObject({ state: 'rejected' });
   });
 
+  test('an action of which something looks like a secret is not shown whole, and cannot be approved', async () => {
+    const bench = await channelBench(await start());
+    const { ended } = bench.ask({ args: { command: `run ${SECRET}` } });
+    const question = await bench.standIn.service.until(({ text }) => text.includes('Not all of'));
+    expect(question.text).not.toContain(SECRET);
+    expect(question.buttons.map(({ label }) => label)).not.toContain('Approve');
+    const code = /reject ([A-Z0-9]{6})/.exec(question.text)?.[1] ?? '';
+    await bench.owner(`approve ${code}`);
+    await bench.standIn.service.until(({ text }) => text.startsWith('Not all of it was shown'));
+    await bench.owner(`reject ${code}`);
+    expect(await ended).toMatchObject({ state: 'rejected' });
+  });
+
   test('a press of somebody else and a late one change nothing, and are told so', async () => {
     verifies('ST-10-security');
     const bench = await channelBench(await start());

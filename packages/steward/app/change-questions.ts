@@ -1,5 +1,6 @@
 // Asks about proposed changes on the channel of the request. The page and the commands decide about the same changes.
 import { type Failure, isFailure } from '@subluminal/contracts';
+import { harmless } from '@subluminal/core/visible';
 import { errorText } from '@subluminal/plane/os';
 import type { ChannelDesk, ChatPerson, Confirmation } from '../channels/index.ts';
 import type { ProposalView } from '../proposals/index.ts';
@@ -135,7 +136,7 @@ function changeQuestion(
     ...{ id, sha256, expiresAtMs },
     title: 'May I change this?',
     lines: [
-      ...(why === '' ? [] : [`Why: ${why.replaceAll(/\s+/g, ' ')}`]),
+      ...(why === '' ? [] : [`Why: ${harmless(why.replaceAll(/\s+/g, ' '))}`]),
       ...loosens.map((line) => `It loosens: ${line}`),
       ...notes,
       // A diff is safe to print as it is.

@@ -2,7 +2,7 @@
 // have not seen. Everything in it is hostile text: it stands behind a bar, and hides nothing.
 
 import { isObject, type JsonValue } from '@subluminal/contracts';
-import { visible } from '@subluminal/core/visible';
+import { harmless, visible } from '@subluminal/core/visible';
 import { type Decided, type Ended, type Entry, shortId } from '@subluminal/plane/approvals';
 import { harmlessLines } from '../shared/split-text.ts';
 import type { Confirmation } from '../shared/types.ts';
@@ -14,7 +14,7 @@ const FACT_LENGTH_MAX = 300;
 
 export function approvalQuestion({ request, sha256 }: Entry): Confirmation {
   const { call, agent, about } = request;
-  const action = `${visible(call.server, NAME_LENGTH_MAX)}.${visible(call.tool, NAME_LENGTH_MAX)}`;
+  const action = `${harmless(call.server)}.${harmless(call.tool)}`;
   const lines = [
     `Why it asks: ${visible(call.reason, FACT_LENGTH_MAX)}`,
     ...quoted('You said:', about?.request ?? ''),
@@ -52,7 +52,7 @@ function argumentLines(args: JsonValue): readonly string[] {
   if (!isObject(args)) return quoted('With:', JSON.stringify(args, null, 2));
   return Object.entries(args).flatMap(([name, value]) => {
     const isLong = typeof value === 'string' && value.includes('\n');
-    const label = `${visible(name, NAME_LENGTH_MAX)}${isLong ? ' (text)' : ''}:`;
+    const label = `${harmless(name)}${isLong ? ' (text)' : ''}:`;
     return quoted(label, isLong ? value : JSON.stringify(value, null, 2));
   });
 }

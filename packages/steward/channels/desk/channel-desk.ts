@@ -226,11 +226,14 @@ export class ChannelDesk {
     return sent;
   }
 
-  /** Who decides must see whom it reaches, so only secrets are taken out. */
+  /** Who decides must see whom it reaches, so only secrets are taken out; what looks like one may be anything. */
   #redacted(question: OpenQuestion): OpenQuestion {
     const { confirmation } = question;
     const clean = (line: string) => this.#options.redact(line, { isPrivate: true });
-    return { ...question, confirmation: { ...confirmation, lines: confirmation.lines.map(clean) } };
+    const lines = confirmation.lines.map(clean);
+    const isShown = lines.every((line, at) => line === confirmation.lines[at]);
+    const isWhole = confirmation.isWhole && isShown;
+    return { ...question, confirmation: { ...confirmation, lines, isWhole } };
   }
 
   async #askApproval(entry: Entry) {
@@ -259,7 +262,7 @@ export class ChannelDesk {
     const channel = asked && this.#channels.get(asked.channel);
     if (asked === undefined || channel === undefined) return;
     const question = this.#approvalQuestion(entry, asked, asked.code);
-    const { isWhole } = questionMessages(channel, question);
+    const { isWhole } = questionMessages(channel, this.#redacted(question));
     this.#questions.add({ ...question, confirmation: { ...question.confirmation, isWhole } });
   }
 

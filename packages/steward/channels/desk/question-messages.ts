@@ -19,7 +19,7 @@ export function questionMessages(
   const until = `${new Date(expiresAtMs).toISOString().slice(11, 16)} UTC`;
   const how = isWhole
     ? `Answer until ${until}, here or in words: approve ${code} or reject ${code}`
-    : `Not all of it fits here. Decide it on the machine: ${showCommand}. Or: reject ${code}`;
+    : `Not all of it can be shown here. Decide it on the machine: ${showCommand}. Or: reject ${code}`;
   const verdicts: PressVerdict[] = isWhole ? ['approve', 'reject'] : ['reject'];
   if (details !== undefined && details.length > 0) verdicts.push('details');
   const buttons = { code, verdicts };
