@@ -6,8 +6,9 @@ import { setTimeout } from 'node:timers/promises';
 import { isFailure } from '@subluminal/contracts';
 import { LIST_PRICES, priceBook, turnCost } from '@subluminal/core/routing';
 import { askSteward } from '@subluminal/plane/steward-socket';
-import { type DemoHome, openDemoWorld } from '../../test/steward/demo-task.ts';
+import { openDemoWorld } from '../../test/steward/demo-task.ts';
 import type { Conversation, Reply } from '../../test/steward/model-script.ts';
+import type { StewardHome } from '../../test/steward/steward-home.ts';
 import { type BenchOptions, goalLine } from '../measure.ts';
 import { pssKb } from '../stdio/memory.ts';
 
@@ -62,7 +63,7 @@ export async function measureIdle({ json }: BenchOptions): Promise<void> {
 }
 
 /** What the models of the first heartbeat used. */
-async function beat(home: DemoHome) {
+async function beat(home: StewardHome) {
   for (;;) {
     const listed = await askSteward(home.socket, 'conversations', { input: {} });
     const [first] = isFailure(listed) ? [] : listed.conversations;

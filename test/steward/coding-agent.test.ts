@@ -1,5 +1,4 @@
 // The user's own coding agent under the built `sub run`, with a program in its place that speaks as `claude -p` does.
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   existsSync,
@@ -13,15 +12,13 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { isFailure } from '@subluminal/contracts';
-import { openDesk } from '@subluminal/plane/approvals';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { codingAgent } from '../../packages/steward/agents/index.ts';
 import { verifies } from '../requirements.ts';
 import type { Conversation, Reply } from './model-script.ts';
 import { startScriptedModel } from './scripted-model.ts';
+import { StewardHome, SUB } from './steward-home.ts';
 
-const SUB = join(import.meta.dirname, '..', '..', 'packages', 'cli', 'bin', 'sub.mjs');
 const TIMEOUT_MS = 60_000;
 /** Says what it was told, or does what the task asks of it. */
 const CLIENT = `#!/usr/bin/env node
@@ -45,33 +42,19 @@ if (asked.includes('hang')) {
 
 let top: string;
 let folder: string;
-let env: NodeJS.ProcessEnv;
+let home: StewardHome;
 beforeEach(() => {
   top = realpathSync(mkdtempSync(join(tmpdir(), 'sub-coding-')));
   folder = join(top, 'project');
-  for (const name of ['home', 'bin', 'project']) mkdirSync(join(top, name));
+  for (const name of ['bin', 'project']) mkdirSync(join(top, name));
   writeFileSync(join(top, 'bin', 'claude'), CLIENT, { mode: 0o755 });
-  const PATH = `${join(top, 'bin')}:${process.env['PATH']}`;
-  env = { PATH, HOME: join(top, 'home'), SUB_HOME: join(top, 'sub'), NO_COLOR: '1' };
+  home = new StewardHome(top);
+  home.env['PATH'] = `${join(top, 'bin')}:${process.env['PATH']}`;
 });
 afterEach(async () => {
-  await sub('ledgerd', '--stop');
+  await home.close();
   rmSync(top, { recursive: true, force: true });
 });
-
-function start(...args: readonly string[]) {
-  return spawn(process.execPath, [SUB, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
-}
-
-async function sub(...args: readonly string[]) {
-  const child = start(...args);
-  const [out, err] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'exit'),
-  ]);
-  return { code: child.exitCode, out, err };
-}
 
 function work(
   request: string,
@@ -81,8 +64,8 @@ function work(
   const agent = codingAgent({
     settings: { client: 'claude', folder, args },
     sub: SUB,
-    env: { ...env, ...events, ANTHROPIC_API_KEY: 'sk-ant-secret', MAIL_PASSWORD: 'secret' },
-    closed: [join(top, 'sub')],
+    env: { ...home.env, ...events, ANTHROPIC_API_KEY: 'sk-ant-secret', MAIL_PASSWORD: 'secret' },
+    closed: [home.subHome],
     redact: (said) => said.replaceAll('hunter2', '***'),
   });
   return agent.work({ id: 'agent:steward:subagent:1', runId: 'run-of-parent', request, signal });
@@ -126,7 +109,7 @@ describe('a coding agent', () => {
       const failed = await work('Task: fail.');
       expect(failed).toMatchObject({ isDone: false });
       expect(failed.text).toMatch(/^It ended with exit code 7\.\n[^]*I cannot\./);
-      folder = join(top, 'sub', 'steward');
+      folder = join(home.subHome, 'steward');
       mkdirSync(folder, { recursive: true });
       const refused = await work('Task: fail.');
       expect(refused).toMatchObject({ isDone: false });
@@ -141,7 +124,7 @@ describe('a coding agent', () => {
     'ends with all of its processes when it is stopped, and the record says so',
     async () => {
       const stop = new AbortController();
-      env['SUB_GRACE_MS'] = '500';
+      home.env['SUB_GRACE_MS'] = '500';
       const working = work('Task: hang.', { signal: stop.signal });
       const pids = join(folder, 'pids');
       await expect
@@ -159,24 +142,6 @@ describe('a coding agent', () => {
     TIMEOUT_MS,
   );
 });
-
-/** Approves the first request that waits for a person. */
-function approved(tool: string): Promise<void> {
-  const ports = { nowMs: () => Date.now(), uuid: () => crypto.randomUUID(), warn: () => undefined };
-  const desk = openDesk({ home: join(top, 'sub'), ports, pollMs: 50 });
-  if (isFailure(desk)) throw new Error(desk.message);
-  return new Promise((resolve) => {
-    const following = desk.queue.follow({
-      onRequest: ({ request: { id, call }, sha256 }) => {
-        if (call.tool !== tool) return;
-        following.stop();
-        desk.decide(id, { state: 'approved', by: 'ada', channel: 'test', sha256 });
-        resolve();
-      },
-      onEnd: () => undefined,
-    });
-  });
-}
 
 function answer({ system, asked, results }: Conversation): Reply {
   if (system.includes('You are the guardian')) {
@@ -198,13 +163,13 @@ test(
     verifies('ST-6.2');
     const model = await startScriptedModel(answer);
     try {
-      await sub('steward', 'init', '--model-url', model.url, '--model', 'm');
-      const file = join(top, 'sub', 'steward', 'config', 'integrations.yaml');
+      await home.sub('steward', 'init', '--model-url', model.url, '--model', 'm');
+      const file = join(home.subHome, 'steward', 'config', 'integrations.yaml');
       const coding = `coding: { client: claude, folder: ${folder} }\n`;
       writeFileSync(file, `${readFileSync(file, 'utf8')}\n${coding}`);
-      const chat = start('steward', 'chat', 'Let Claude say hello.');
+      const chat = home.spawn(['steward', 'chat', 'Let Claude say hello.']);
       const [out, err] = [text(chat.stdout), text(chat.stderr)];
-      await approved('code');
+      (await home.asked('code')).approve();
       await once(chat, 'exit');
       expect(chat.exitCode, await err).toBe(0);
       expect(await out).toMatch(/EXTERNAL_CONTENT[^]*Task: Say hello\./);

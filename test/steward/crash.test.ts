@@ -7,7 +7,8 @@ import { isFailure } from '@subluminal/contracts';
 import { askSteward } from '@subluminal/plane/steward-socket';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { type DemoHome, type DemoWorld, openDemoWorld, REQUEST } from './demo-task.ts';
+import { type DemoWorld, openDemoWorld, REQUEST } from './demo-task.ts';
+import type { StewardHome } from './steward-home.ts';
 
 const TIMEOUT_MS = 60_000;
 const ALL_TIMEOUT_MS = 30 * 60_000;
@@ -21,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => world.close(), TIMEOUT_MS);
 
 /** Whether the process came to the point, and whether it had taken the request by then. */
-async function crashAt(home: DemoHome, point: string) {
+async function crashAt(home: StewardHome, point: string) {
   const { mail, calendar, configFolder } = world;
   const NODE_OPTIONS = `--import=${HOOK}`;
   const { child, isReady } = await home.start(configFolder, { KILL_AT: point, NODE_OPTIONS });
@@ -40,7 +41,7 @@ async function crashAt(home: DemoHome, point: string) {
   return { wasReached: child.signalCode === 'SIGKILL', wasTaken: taken !== undefined };
 }
 
-async function goOn(home: DemoHome, wasTaken: boolean) {
+async function goOn(home: StewardHome, wasTaken: boolean) {
   const { child, isReady } = await home.start(world.configFolder);
   if (!isReady) throw new Error('Steward does not start again');
   const approvals = home.approveAll();

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { API_ENDPOINTS } from '@subluminal/contracts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { type DemoHome, type DemoWorld, openDemoWorld, REQUEST } from './demo-task.ts';
+import { type DemoWorld, openDemoWorld, REQUEST } from './demo-task.ts';
+import type { StewardHome } from './steward-home.ts';
 import { Terminal } from './terminal.ts';
 
 const TIMEOUT_MS = 60_000;
@@ -16,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => world.close(), TIMEOUT_MS);
 
 /** A person makes the request, says yes to each question, and leaves when the answer is there. */
-async function talk({ env }: DemoHome): Promise<void> {
+async function talk({ env }: StewardHome): Promise<void> {
   const chat = new Terminal(env, ['steward', 'chat']);
   await chat.sees(/> /);
   chat.type(REQUEST);
@@ -31,7 +32,7 @@ async function talk({ env }: DemoHome): Promise<void> {
 }
 
 /** The calls of tools as the page gets them, the oldest first. */
-async function callsOnPage({ subHome }: DemoHome) {
+async function callsOnPage({ subHome }: StewardHome) {
   const served = readFileSync(join(subHome, 'run', 'ledger.json'), 'utf8');
   const { url, token } = JSON.parse(served) as { url: string; token: string };
   const target = `${url}${API_ENDPOINTS.calls.path}?agent_id=steward&limit=100`;

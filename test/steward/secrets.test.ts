@@ -6,8 +6,9 @@ import { isFailure } from '@subluminal/contracts';
 import { askSteward } from '@subluminal/plane/steward-socket';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { type DemoWorld, openDemoWorld, SUB } from './demo-task.ts';
+import { type DemoWorld, openDemoWorld } from './demo-task.ts';
 import type { Conversation, Reply } from './model-script.ts';
+import { SUB } from './steward-home.ts';
 
 const TIMEOUT_MS = 60_000;
 const PASSWORD = 'correct horse battery';

@@ -3,20 +3,20 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DemoHome } from './demo-task.ts';
 import type { Conversation, Reply } from './model-script.ts';
 import { type ScriptedModel, startScriptedModel } from './scripted-model.ts';
+import { StewardHome } from './steward-home.ts';
 import { Terminal } from './terminal.ts';
 
 const TIMEOUT_MS = 60_000;
 const TEA = '---\nname: tea\ndescription: Brew tea.\n---\nBoil water.\n';
 
 let top: string;
-let home: DemoHome;
+let home: StewardHome;
 let model: ScriptedModel;
 beforeAll(async () => {
   top = mkdtempSync(join(tmpdir(), 'sub-terminal-'));
-  home = new DemoHome(top);
+  home = new StewardHome(top);
   model = await startScriptedModel(answer);
   await home.sub('steward', 'init', '--model-url', model.url, '--model', 'm');
   await home.sub('steward', 'start');

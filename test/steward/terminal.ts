@@ -2,7 +2,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { SUB } from './demo-task.ts';
+import { SUB } from './steward-home.ts';
 
 /** An answer that comes before anybody can have read the question is not taken: the question comes again. */
 const ANSWER_EVERY_MS = 200;
