@@ -1,5 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { inOrder, type ScriptedTurn, settled, TERMINAL, use, World } from './testing/fakes.ts';
+import {
+  inOrder,
+  type ScriptedTurn,
+  settled,
+  TERMINAL,
+  TOOLS,
+  use,
+  World,
+} from './testing/fakes.ts';
 
 let world: World;
 beforeEach(() => {
@@ -106,6 +114,15 @@ describe('a task', () => {
     expect(task.state).toBe('failed');
     expect(last).toMatchObject({ role: 'notice' });
   });
+});
+
+test('nobody judges a call whose arguments do not fit', async () => {
+  const argsProblem = () => 'The arguments do not fit.';
+  world.tools = TOOLS.map((tool) => ({ ...tool, argsProblem }));
+  world.script = inOrder({ uses: [use('email__send')] }, { text: 'It cannot be sent.' });
+  const { steps } = await perform('Go.');
+  expect(steps).toMatchObject([{ state: 'failed', result: argsProblem(), judgements: [] }]);
+  expect(world.proposals).toEqual([]);
 });
 
 describe('a task stops', () => {

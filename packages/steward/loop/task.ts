@@ -99,6 +99,12 @@ async function finishStep(
 ): Promise<undefined> {
   const tool = tools.find(({ server, name }) => server === step.server && name === step.tool);
   const isRepeatable = tool?.isRepeatable ?? false;
+  // Neither the guardian nor a person is asked about a call that cannot be made.
+  const problem = step.state === 'proposed' ? tool?.argsProblem?.(step.args) : undefined;
+  if (problem !== undefined) {
+    parts.journal.changeStep(step, { state: 'failed', result: problem });
+    return;
+  }
   await performStep(parts, { task, step, isRepeatable, clock, signal });
 }
 

@@ -23,6 +23,8 @@ export interface OwnTool {
   /** A JSON Schema of type object. A tool that is not made by `ownTool` checks its arguments itself. */
   readonly inputSchema: JsonObject;
   readonly annotations?: OwnAnnotations;
+  /** Why the arguments do not fit, so that nobody is asked about a call that cannot be made. */
+  argsProblem?(args: JsonObject): string | undefined;
   call(args: JsonObject, use: ToolUseContext): Promise<OwnAnswer>;
 }
 
@@ -67,15 +69,20 @@ const PROBLEMS_MAX = 5;
 export function ownTool<F extends Fields>(definition: OwnToolDefinition<F>): OwnTool {
   const { name, description, input, annotations } = definition;
   const parse = parserFor<InferFields<F>>(input);
+  const read = (args: JsonObject) => parse(withDefaults(input, args));
   return {
     name,
     description,
     inputSchema: shapeSchema(input),
     ...(annotations !== undefined && { annotations }),
+    argsProblem: (args) => {
+      const given = read(args);
+      return given.ok ? undefined : problemsIn(given.mismatches);
+    },
     call: async (args, use) => {
-      const read = parse(withDefaults(input, args));
-      if (!read.ok) return errorAnswer(problemsIn(read.mismatches));
-      return definition.call(read.value, use);
+      const given = read(args);
+      if (!given.ok) return errorAnswer(problemsIn(given.mismatches));
+      return definition.call(given.value, use);
     },
   };
 }

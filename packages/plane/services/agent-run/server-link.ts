@@ -216,6 +216,7 @@ export class ServerLink {
     const hints = isObject(annotations) ? annotations : {};
     const isReadOnly = hints['readOnlyHint'] === true;
     const { entry } = this.#options;
+    const own = 'tools' in entry ? entry.tools.find((tool) => tool.name === name) : undefined;
     return {
       server: entry.name,
       name,
@@ -223,7 +224,8 @@ export class ServerLink {
       inputSchema,
       isReadOnly,
       // A foreign server cannot know our keys, so it cannot tell a repetition.
-      isRepeatable: isReadOnly || ('tools' in entry && hints['idempotentHint'] === true),
+      isRepeatable: isReadOnly || (own !== undefined && hints['idempotentHint'] === true),
+      ...(own?.argsProblem && { argsProblem: (args: JsonObject) => own.argsProblem?.(args) }),
     };
   }
 

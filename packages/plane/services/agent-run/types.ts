@@ -52,6 +52,8 @@ export interface AgentTool {
   readonly isReadOnly: boolean;
   /** May be sent again with the same key: a tool of our own that says so, or one that only reads. */
   readonly isRepeatable: boolean;
+  /** Of a tool of our own: why the arguments do not fit. */
+  readonly argsProblem?: (args: JsonObject) => string | undefined;
 }
 
 export interface AgentCall {

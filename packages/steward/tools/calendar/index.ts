@@ -131,8 +131,10 @@ async function useCalendar(upstream: Upstream, { options, use, work }: Wanted): 
   const zone = account.time_zone ?? 'UTC';
   if (!isTimeZone(zone)) return errorAnswer(`${visible(zone, 50)} is no time zone.`);
   const secret = await password();
-  if (isFailure(secret))
-    return errorAnswer('The password of the calendar cannot be had. The user must set it.');
+  if (isFailure(secret)) {
+    const message = `The password of the calendar cannot be had: ${secret.message}`;
+    return errorAnswer({ ...secret, message });
+  }
   const signal = AbortSignal.any([use.signal, AbortSignal.timeout(timeoutMs)]);
   const calendar = await openCalendar(upstream, { account, password: secret, timeoutMs, signal });
   if (typeof calendar === 'string') return errorAnswer(calendar);

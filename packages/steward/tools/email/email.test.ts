@@ -345,12 +345,13 @@ describe('faults', () => {
     const server = emailServer({
       env: {},
       account: account(),
-      password: () => Promise.resolve(failure('SUB_SECRET_MISSING', 'x', 'y')),
+      password: () => Promise.resolve(failure('SUB_SECRET_MISSING', 'it is gone.', 'Add it.')),
     });
     const answer = await server.tools[0]?.call(
       {},
       { key: 'k', signal: new AbortController().signal },
     );
-    expect(answer).toMatchObject({ isError: true });
+    const text = 'The password of the mail account cannot be had: it is gone. Add it.';
+    expect(answer).toMatchObject({ isError: true, text });
   });
 });

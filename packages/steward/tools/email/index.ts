@@ -13,6 +13,7 @@ import {
 } from '@subluminal/contracts/shape';
 import { visible } from '@subluminal/core/visible';
 import {
+  errorAnswer,
   type OwnAnswer,
   type OwnServer,
   ownTool,
@@ -132,10 +133,8 @@ async function inMailbox(
   if (problem !== undefined) return { text: problem, isError: true };
   const secret = await password();
   if (isFailure(secret)) {
-    return {
-      text: 'The password of the mail account cannot be had. The user must set it.',
-      isError: true,
-    };
+    const message = `The password of the mail account cannot be had: ${secret.message}`;
+    return errorAnswer({ ...secret, message });
   }
   const signal = AbortSignal.any([use.signal, AbortSignal.timeout(timeoutMs)]);
   try {
