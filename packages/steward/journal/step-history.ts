@@ -24,9 +24,11 @@ export class StepHistory {
 
   /** When a tool was called since then, in all conversations or in those of a channel; the oldest first. */
   timesForwarded({ server, tool, sinceMs, exceptKey, channel = '' }: ToolPeriod) {
-    const sql = `SELECT s.at FROM steps s JOIN tasks t ON t.id = s.task JOIN conversations c ON c.id = t.conversation
-      WHERE s.at >= ?1 AND s.server = ?2 AND s.tool = ?3 AND s.key <> ?4 AND (?5 = '' OR c.channel = ?5)
-      AND ${WAS_FORWARDED} ORDER BY s.at LIMIT ${FORWARDED_MAX}`;
+    const sql = `SELECT s.at FROM steps s
+      WHERE s.at >= ?1 AND s.server = ?2 AND s.tool = ?3 AND s.key <> ?4 AND ${WAS_FORWARDED}
+      AND (?5 = '' OR ?5 = (SELECT c.channel FROM tasks t JOIN conversations c ON c.id = t.conversation
+        WHERE t.id = s.task))
+      ORDER BY s.at LIMIT ${FORWARDED_MAX}`;
     const rows = this.#db.all(sql, sinceMs, server, tool, exceptKey, channel);
     return rows.map((row) => integerCell(row, 'at'));
   }
