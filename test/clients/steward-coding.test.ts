@@ -6,7 +6,7 @@ import { openDesk } from '@subluminal/plane/approvals';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { ensureBuilt } from '../e2e/sub.ts';
 import { verifies } from '../requirements.ts';
-import type { Conversation, Reply } from '../steward/model-script.ts';
+import { type Conversation, kindGuardian, type Reply } from '../steward/model-script.ts';
 import { startScriptedModel } from '../steward/scripted-model.ts';
 import { HOOKED_CLIENTS } from './hooked-clients.ts';
 import { DONE, type Scene, setScene } from './scene.ts';
@@ -17,11 +17,7 @@ beforeAll(ensureBuilt);
 const TASK = 'Write a greeting into greeting.txt.';
 
 /** Hands the task over, waits for its result, and says what came of it. */
-function steward({ system, asked, results }: Conversation): Reply {
-  if (system.includes('You are the guardian')) {
-    const id = /Answer with \{"case": "([^"]+)"/.exec(asked)?.[1];
-    return { text: JSON.stringify({ case: id, verdict: 'ALLOW', reason: 'It was asked for.' }) };
-  }
+function steward({ results }: Conversation): Reply {
   const reasoning = 'The user wants it.';
   const [id = ''] = /agent:steward:subagent:[0-9a-f-]+/.exec(results.join()) ?? [];
   if (results.length === 0) {
@@ -58,7 +54,7 @@ test.for(HOOKED_CLIENTS.filter(({ id }) => id === 'claude-code'))(
     const scene = await setScene(client, skip);
     const { stage, model } = scene;
     writeSettings(scene);
-    const agent = await startScriptedModel(steward);
+    const agent = await startScriptedModel((said) => kindGuardian(said) ?? steward(said));
     onTestFinished(() => agent.close());
     const made = await stage.sub('steward', 'init', '--model-url', agent.url, '--model', 'm');
     expect(made, made.stderr).toMatchObject({ code: 0 });

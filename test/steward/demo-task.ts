@@ -3,7 +3,12 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Conversation, Reply, ScriptFunction } from './model-script.ts';
+import {
+  type Conversation,
+  kindGuardian,
+  type Reply,
+  type ScriptFunction,
+} from './model-script.ts';
 import { type ScriptedModel, startScriptedModel } from './scripted-model.ts';
 import { type CalendarStandIn, startCalendar } from './stand-ins/calendar.ts';
 import { type MailStandIn, startMail } from './stand-ins/mail.ts';
@@ -55,12 +60,6 @@ function demoAgent({ results }: Conversation): Reply {
   return STEPS[results.length] ?? { text: `That is all. ${results.at(-1) ?? ''}` };
 }
 
-function guardian({ asked }: Conversation): Reply {
-  const id = /Answer with \{"case": "([^"]+)"/.exec(asked)?.[1];
-  const verdict = { case: id, verdict: 'ALLOW', reason: 'The user asked for it.' };
-  return { text: JSON.stringify(verdict) };
-}
-
 export interface DemoWorld {
   readonly mail: MailStandIn;
   readonly calendar: CalendarStandIn;
@@ -78,7 +77,7 @@ export async function openDemoWorld(agent: ScriptFunction = demoAgent): Promise<
   const [mail, calendar, model] = await Promise.all([
     startMail(),
     startCalendar(),
-    startScriptedModel({ agent, guardian }),
+    startScriptedModel((said) => kindGuardian(said) ?? agent(said)),
   ]);
   mail.deliver(MAIL);
   const homes: StewardHome[] = [];

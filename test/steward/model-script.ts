@@ -187,3 +187,10 @@ export function parsed(text: string): unknown {
     return undefined;
   }
 }
+
+/** A guardian that finds nothing wrong; undefined where somebody else is asked. */
+export function kindGuardian({ system, asked }: Conversation): Reply | undefined {
+  if (!system.includes('You are the guardian')) return undefined;
+  const id = /Answer with \{"case": "([^"]+)"/.exec(asked)?.[1];
+  return { text: JSON.stringify({ case: id, verdict: 'ALLOW', reason: 'It was asked for.' }) };
+}

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Conversation, Reply } from './model-script.ts';
+import { type Conversation, kindGuardian, type Reply } from './model-script.ts';
 import { type ScriptedModel, startScriptedModel } from './scripted-model.ts';
 import { StewardHome } from './steward-home.ts';
 import { Terminal } from './terminal.ts';
@@ -17,7 +17,7 @@ let model: ScriptedModel;
 beforeAll(async () => {
   top = mkdtempSync(join(tmpdir(), 'sub-terminal-'));
   home = new StewardHome(top);
-  model = await startScriptedModel(answer);
+  model = await startScriptedModel((said) => kindGuardian(said) ?? answer(said));
   await home.sub('steward', 'init', '--model-url', model.url, '--model', 'm');
   await home.sub('steward', 'start');
 }, TIMEOUT_MS);
@@ -28,11 +28,7 @@ afterAll(async () => {
   rmSync(top, { recursive: true, force: true });
 }, TIMEOUT_MS);
 
-function answer({ system, asked, results }: Conversation): Reply {
-  if (system.includes('You are the guardian')) {
-    const id = /Answer with \{"case": "([^"]+)"/.exec(asked)?.[1];
-    return { text: JSON.stringify({ case: id, verdict: 'ALLOW', reason: 'It was asked for.' }) };
-  }
+function answer({ asked, results }: Conversation): Reply {
   if (results.length > 0) return { text: 'That is all.' };
   const reasoning = 'The user wants it.';
   const write = { path: 'a.txt', content: 'hi\nthere\u001b[2J\n', reasoning };
@@ -87,8 +83,8 @@ test(
     const added = await shown('skills', 'add', folder);
     const id = /^(change-\w+): skill, open$/m.exec(added)?.[1] ?? '';
     expect(added).toContain(`sub steward review show ${id}`);
-    expect(await shown('review', 'show', id)).toContain('+Boil water.');
-    expect(await shown('review', 'approve', id)).toContain(`${id} is committed.`);
+    const approved = await shown('review', 'approve', id);
+    expect(approved).toMatch(/^\+Boil water\.$[^]*is committed\.$/m);
     expect(await shown('review', 'list', '--active')).toContain('skill  tea  Brew tea.');
     const revoked = await shown('review', 'revoke', 'skill', 'tea');
     const undo = /review rollback (change-\w+)/.exec(revoked)?.[1] ?? '';
@@ -103,12 +99,10 @@ test(
   'facts are set and forgotten, and what Steward asks for is decided, by commands',
   async () => {
     expect(await shown('memory', 'set', 'city', 'Ghent')).toBe('city: Ghent\n');
-    expect(await shown('memory', 'core')).toBe('city: Ghent\n');
     expect(await home.sub('steward', 'chat', 'Please forget Ghent.')).toMatchObject({ code: 0 });
     const review = await shown('memory', 'review');
     const [, id = ''] = /^(\S+) {2}asks to forget: Ghent/m.exec(review) ?? [];
     expect(await shown('memory', 'reject', id)).toBe('Done.\n');
-    expect(await shown('memory', 'review')).toBe('Nothing waits for you.\n');
     expect(await shown('memory', 'forget', 'Ghent')).toMatch(/^Forgotten: .* 1 core fact, /);
     expect(await shown('memory', 'core')).toBe('No fact is set.\n');
     expect(await shown('memory', 'audit')).toMatch(/checked, 0 findings\.\n$/);
