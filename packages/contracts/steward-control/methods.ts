@@ -255,6 +255,7 @@ export const STEWARD_UPDATES = open({
 });
 
 export const STEWARD_TASKS_QUERY = closed({
+  conversation_id: optional(name, 'Only those of this conversation.'),
   limit: optional(integer({ min: 1, max: 200 }), 'How many; 50.'),
 });
 

@@ -76,9 +76,11 @@ export function controlHandlers(parts: ControlParts): ControlHandlers {
           created_at_ms: known.createdAtMs,
         })),
     }),
-    tasks: async ({ limit = TASKS_SHOWN }) => ({
-      tasks: journal.lastTasks(limit).map((task) => taskAnswer(journal, task)),
-    }),
+    tasks: async ({ conversation_id: id, limit = TASKS_SHOWN }) => {
+      const last =
+        id === undefined ? journal.lastTasks(limit) : journal.lastTasksOf(id, limit).toReversed();
+      return { tasks: last.map((task) => taskAnswer(journal, task)) };
+    },
     send: async ({ channel, person, thread = '', text }) => {
       if (conversations.halted.aborted) return halted();
       const taken = conversations.receive({ channel, person, address: thread, text });

@@ -234,9 +234,13 @@ test('a task that hangs is stopped', async () => {
   if (isFailure(taken)) throw new Error(taken.message);
   const { conversation_id } = taken;
   expect(await askSteward(socket, 'stop', { input: { conversation_id } })).toEqual({ count: 1 });
-  expect(await askSteward(socket, 'tasks', { input: {} })).toMatchObject({
-    tasks: [{ state: 'stopped' }],
-  });
+  for (const input of [{}, { conversation_id }]) {
+    expect(await askSteward(socket, 'tasks', { input })).toMatchObject({
+      tasks: [{ state: 'stopped' }],
+    });
+  }
+  const others = { conversation_id: 'another' };
+  expect(await askSteward(socket, 'tasks', { input: others })).toEqual({ tasks: [] });
 });
 
 test('the socket is for its owner alone, and is gone when it is closed', async () => {

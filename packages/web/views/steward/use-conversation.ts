@@ -27,6 +27,7 @@ const NOTHING: FollowedConversation = {
 const WAIT_MS = 25_000;
 const RETRY_MS = 2_000;
 const MESSAGES_MAX = 2_000;
+const TASKS_SHOWN = 50;
 
 /** A component that shows another conversation is another component: it has the id as its key. */
 export function useConversation(id: string): FollowedConversation {
@@ -46,14 +47,17 @@ async function follow(
 ): Promise<void> {
   let known = NOTHING;
   let version: number | undefined;
+  let hasNews = false;
   while (!signal.aborted) {
     try {
       const past = version === undefined ? await pastTasks(id, signal) : [];
-      const wait = version === undefined ? {} : { version, wait_ms: WAIT_MS };
+      // An answer may hold a part of the messages: there is something to wait for only after an empty one.
+      const wait = version === undefined ? {} : { version, wait_ms: hasNews ? 0 : WAIT_MS };
       const after = known.messages.at(-1)?.n ?? 0;
       const query = { conversation_id: id, after, ...wait };
-      const news = await ask('stewardUpdates', { query }, signal);
+      const news: Updates = await ask('stewardUpdates', { query }, signal);
       ({ version } = news);
+      hasNews = news.messages.length > 0;
       known = grown(known, news, past);
       show(known);
     } catch (cause) {
@@ -66,8 +70,9 @@ async function follow(
 }
 
 async function pastTasks(id: string, signal: AbortSignal) {
-  const { tasks } = await ask('stewardTasks', { query: { limit: 200 } }, signal);
-  return tasks.filter(({ conversation_id }) => conversation_id === id);
+  const query = { conversation_id: id, limit: TASKS_SHOWN };
+  const { tasks } = await ask('stewardTasks', { query }, signal);
+  return tasks;
 }
 
 function grown(
