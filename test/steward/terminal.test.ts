@@ -58,6 +58,15 @@ test(
     expect(await chat.end()).toMatchObject({ code: 0 });
     expect(existsSync(file)).toBe(false);
     const id = /change-\w+/.exec(await shown('review'))?.[0] ?? '';
+    for (const words of [
+      ['list', id],
+      ['show', id, '--all'],
+      ['reject', id, '--force'],
+    ]) {
+      const { code, seen } = await new Terminal(home.env, ['steward', 'review', ...words]).end();
+      expect(seen).toMatch(/takes no id|goes with/);
+      expect(code).toBe(2);
+    }
     expect(await shown('review', 'reject', id)).toContain(`${id} is rejected.`);
 
     const single = new Terminal(home.env, ['steward', 'chat', 'Write hi.']);

@@ -23,6 +23,12 @@ import type { Io } from '../terminal/io.ts';
 import { harmlessLine } from '../terminal/text.ts';
 
 const ACTIONS = ['list', 'show', 'approve', 'reject', 'rollback', 'revoke'] as const;
+/** Each goes with one action. */
+const FLAGS = [
+  ['all', 'list'],
+  ['active', 'list'],
+  ['force', 'rollback'],
+] as const;
 const KINDS = ['skill', 'server', 'tool'] as const;
 
 type Change = StewardAnswers['changes']['changes'][number];
@@ -56,8 +62,12 @@ export const review = defineCommand({
     const action = ACTIONS.find((one) => one === (word || 'list'));
     if (action === undefined)
       return badUsage(`\`${word}\` is no action.`, `One of ${ACTIONS.join(', ')}.`);
-    if (options.active && action !== 'list')
-      return badUsage('--active goes with list.', 'Run `sub steward review list --active`.');
+    for (const [flag, owner] of FLAGS) {
+      if (options[flag] && action !== owner)
+        return badUsage(`--${flag} goes with ${owner}.`, 'Leave it out.');
+    }
+    if (action === 'list' && id !== '')
+      return badUsage('`list` takes no id.', 'Run `sub steward review show ID`.');
     if (options.active) return activeOutcome();
     if (action === 'revoke') return revoke(id, name, io);
     if (name !== '') return badUsage(`\`${action}\` takes one id.`, 'Leave out the rest.');

@@ -63,6 +63,7 @@ export class ChatView {
   readonly #ended = new Set<string>();
   /** Messages on their way, and tasks whose end was not seen yet. */
   readonly #open = new Set<string>();
+  #sent = 0;
   #lastMessage = 0;
   #isIdle = true;
   /** The prompt is there, and nothing has come after it. */
@@ -124,7 +125,7 @@ export class ChatView {
   async #send(text: string): Promise<void> {
     this.#isIdle = false;
     this.#isReady = false;
-    const sending = `sending ${this.#open.size}`;
+    const sending = `message ${++this.#sent}`;
     this.#open.add(sending);
     const taskId = await this.#ports.send(text);
     this.#open.delete(sending);
