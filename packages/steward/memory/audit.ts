@@ -44,7 +44,7 @@ export async function auditMemory(parts: AuditParts, signal?: AbortSignal): Prom
 }
 
 /** What the user has said, core facts included, and which sources have left too much at once. */
-async function knownIn({ store, seals }: AuditParts): Promise<Known> {
+async function knownIn({ store, seals }: AuditParts): Promise<AuditKnowledge> {
   const claims = new KnownClaims();
   const counts = new Map<string, number>();
   for (const row of await store.core()) {
@@ -66,12 +66,12 @@ function floodKey({ provenance, source, createdMs }: MemoryRow): string {
   return `${provenance}\n${from}\n${Math.floor(createdMs / HOUR_MS)}`;
 }
 
-interface Judged {
+interface AuditVerdict {
   readonly finding: Omit<AuditFinding, 'id'>;
   readonly changes: Partial<MemoryRow>;
 }
 
-interface Known {
+interface AuditKnowledge {
   readonly claims: KnownClaims;
   readonly floods: ReadonlySet<string>;
 }
@@ -79,8 +79,8 @@ interface Known {
 async function judged(
   parts: AuditParts,
   row: MemoryRow,
-  known: Known,
-): Promise<Judged | undefined> {
+  known: AuditKnowledge,
+): Promise<AuditVerdict | undefined> {
   const entry = parts.seals.isEntryGenuine(row) ? entryOf(row, parts.nowMs()) : undefined;
   if (entry === undefined) {
     // It is signed anew, and therefore as something that nobody vouches for.
@@ -95,7 +95,7 @@ async function judged(
   return withOrders(entry) ?? (entry.state === 'active' ? disputed(entry, row, known) : undefined);
 }
 
-function withOrders({ text }: MemoryEntry): Judged | undefined {
+function withOrders({ text }: MemoryEntry): AuditVerdict | undefined {
   const orders = ordersIn(text);
   if (orders.length === 0) return undefined;
   return {
@@ -107,8 +107,8 @@ function withOrders({ text }: MemoryEntry): Judged | undefined {
 function disputed(
   entry: MemoryEntry,
   row: MemoryRow,
-  { claims, floods }: Known,
-): Judged | undefined {
+  { claims, floods }: AuditKnowledge,
+): AuditVerdict | undefined {
   const said = claims.contradictedBy(entry.text);
   if (said !== undefined) {
     return {

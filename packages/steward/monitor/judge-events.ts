@@ -6,7 +6,7 @@ import { visible } from '@subluminal/core/visible';
 
 export type MonitorSettings = GuardrailsFile['monitor'];
 
-export interface OddThing {
+export interface Anomaly {
   /** The same cause is told once in its window. */
   readonly cause: string;
   readonly text: string;
@@ -58,7 +58,7 @@ export function judgeEvent(
   state: MonitorState,
   event: Event,
   now: MonitorMoment,
-): readonly OddThing[] {
+): readonly Anomaly[] {
   switch (event.type) {
     case 'tool_call_decision':
       return [
@@ -90,7 +90,7 @@ function guardianBlocks(
   state: MonitorState,
   { judgements = [] }: DecidedToolCall,
   { settings, nowMs }: MonitorMoment,
-): readonly OddThing[] {
+): readonly Anomaly[] {
   const own = judgements.find(({ by }) => by === 'guardian');
   if (own === undefined) return [];
   const isBlock = own.verdict === 'BLOCK';
@@ -110,7 +110,7 @@ function injections(
   state: MonitorState,
   findings: readonly string[] = [],
   { settings, nowMs }: MonitorMoment,
-): readonly OddThing[] {
+): readonly Anomaly[] {
   if (!findings.some((finding) => /^(?:injection|hidden_text):/.test(finding))) return [];
   const recent = state.injections.filter((atMs) => atMs > nowMs - HOUR_MS).slice(-SEEN_MAX);
   state.injections = [...recent, nowMs];
@@ -124,7 +124,7 @@ function allowedCall(
   state: MonitorState,
   { call: { server_name, tool_name } }: DecidedToolCall,
   now: MonitorMoment,
-): readonly OddThing[] {
+): readonly Anomaly[] {
   const name = action(server_name, tool_name);
   return [...spike(state, name, now), ...quietHours(name, now)];
 }
@@ -133,7 +133,7 @@ function spike(
   state: MonitorState,
   name: string,
   { settings, nowMs }: MonitorMoment,
-): readonly OddThing[] {
+): readonly Anomaly[] {
   const hour = Math.floor(nowMs / HOUR_MS);
   const known = state.tools.get(name) ?? { minute: [], hour, count: 0, before: [] };
   const isSameHour = known.hour === hour;
@@ -158,7 +158,7 @@ function spike(
   return [{ cause: `spike:${name}`, text }];
 }
 
-function quietHours(name: string, { settings, nowMs }: MonitorMoment): readonly OddThing[] {
+function quietHours(name: string, { settings, nowMs }: MonitorMoment): readonly Anomaly[] {
   if (settings.quiet_hours === undefined) return [];
   const hours = readHours(settings.quiet_hours);
   if (typeof hours === 'string' || untilOpenMs(hours, nowMs) > 0) return [];

@@ -1,13 +1,13 @@
 // Whom Steward has reached, and whether that is new. Pure; what is known is bounded, the oldest is forgotten first.
 import { visible } from '@subluminal/core/visible';
 import type { Recipient } from '../egress/index.ts';
-import type { MonitorSettings, OddThing } from './judge-events.ts';
+import type { Anomaly, MonitorSettings } from './judge-events.ts';
 
 const KNOWN_MAX = 2_000;
 const SHOWN_LENGTH_MAX = 80;
 
 export interface ReachedTargets {
-  readonly odd: readonly OddThing[];
+  readonly odd: readonly Anomaly[];
   /** What is known from now on. */
   readonly known: readonly string[];
 }
@@ -19,7 +19,7 @@ export function judgeTargets(
   settings: MonitorSettings,
 ): ReachedTargets {
   const seen = new Set(known);
-  const odd: OddThing[] = [];
+  const odd: Anomaly[] = [];
   for (const { kind, value } of reached) {
     const group = kind === 'host' ? 'host' : 'recipient';
     const key = `${group}:${value}`;

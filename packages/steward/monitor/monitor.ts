@@ -4,7 +4,7 @@ import { type GuardrailsFile, parseEventLine } from '@subluminal/contracts';
 import { parseJson } from '@subluminal/plane/os';
 import { isListed, recipientsOf } from '../egress/index.ts';
 import type { Journal } from '../journal/index.ts';
-import { judgeEvent, newMonitorState, type OddThing } from './judge-events.ts';
+import { type Anomaly, judgeEvent, newMonitorState } from './judge-events.ts';
 import { judgeTargets } from './judge-targets.ts';
 
 export interface MonitorParts {
@@ -54,7 +54,7 @@ export class Monitor {
     }
   }
 
-  #newTargets(): readonly OddThing[] {
+  #newTargets(): readonly Anomaly[] {
     const { journal, guardrails, nowMs } = this.#parts;
     const { monitor, egress } = guardrails();
     // A step is dated by its proposal, and a person may take some minutes.
@@ -75,7 +75,7 @@ export class Monitor {
     return odd;
   }
 
-  #budget(): readonly OddThing[] {
+  #budget(): readonly Anomaly[] {
     const { journal, guardrails, nowMs } = this.#parts;
     const dayMicros = guardrails().day.usd * MICROS;
     const spent = journal.spendingOn(nowMs()).reduce((sum, { costMicros }) => sum + costMicros, 0);
@@ -85,7 +85,7 @@ export class Monitor {
     return [{ cause: `budget:${day}`, text: `${percent} % of the money of this day is spent.` }];
   }
 
-  #alert({ cause, text }: OddThing): void {
+  #alert({ cause, text }: Anomaly): void {
     const { journal, guardrails, nowMs } = this.#parts;
     const windowMs = cause.startsWith('budget:') ? DAY_MS : HOUR_MS;
     if (journal.alerts.countAgain(cause, nowMs() - windowMs)) return;

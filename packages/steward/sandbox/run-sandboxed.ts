@@ -49,14 +49,14 @@ function programFor({ program, manifest }: SandboxJob): object | string {
   return { kind: 'wasm', bytes: program.bytes, pages };
 }
 
-interface Knowledge {
+interface ToolSecrets {
   readonly secrets: ReadonlyMap<string, string>;
   readonly redactor: Redactor;
 }
 
 class SandboxThread {
   readonly #job: SandboxJob;
-  readonly #known: Knowledge;
+  readonly #known: ToolSecrets;
   readonly #signal = new Int32Array(new SharedArrayBuffer(4));
   readonly #abort = new AbortController();
   #worker: Worker | undefined;
@@ -67,7 +67,7 @@ class SandboxThread {
   #asks = 0;
   #log = '';
 
-  constructor(job: SandboxJob, known: Knowledge) {
+  constructor(job: SandboxJob, known: ToolSecrets) {
     this.#job = job;
     this.#known = known;
   }

@@ -95,12 +95,12 @@ function stage(store: ChangeStore, roots: FileRoots, proposal: Proposal): Change
   );
 }
 
-interface Staged {
+interface StagedContents {
   readonly file: StagedFile;
   readonly contents: readonly Uint8Array[];
 }
 
-function stageFile(roots: FileRoots, { path, to, next }: ProposedFile): Staged | Failure {
+function stageFile(roots: FileRoots, { path, to, next }: ProposedFile): StagedContents | Failure {
   const found = roots.locate(path);
   if (typeof found === 'string') return refused(found);
   const target = to === undefined ? undefined : roots.locate(to);

@@ -22,7 +22,7 @@ interface TelegramOptions extends ChannelParts {
   readonly apiUrl: string | undefined;
 }
 
-interface Bot {
+interface LoadedBot {
   readonly api: Api;
   readonly failedCall: (cause: unknown) => FailedSend;
 }
@@ -38,7 +38,7 @@ export class TelegramChannel implements Channel {
   readonly limits = { textLengthMax: 4_096 };
   readonly #options: TelegramOptions;
   readonly #isSecret: ((given: string) => boolean) | undefined;
-  #bot: Promise<Bot> | undefined;
+  #bot: Promise<LoadedBot> | undefined;
   #events: ChannelEvents | undefined;
   #identity: BotIdentity | undefined;
   #loop: ConnectionLoop | undefined;

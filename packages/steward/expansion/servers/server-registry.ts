@@ -25,13 +25,18 @@ const ANSWER_MS = 15_000;
 const LISTED_MAX = 100;
 const FOUND_MAX = 20;
 
-type List = (search: string, signal: AbortSignal) => Promise<readonly RegistryServer[] | Failure>;
+type ListServers = (
+  search: string,
+  signal: AbortSignal,
+) => Promise<readonly RegistryServer[] | Failure>;
 
 export function openRegistry({ source, folder, env }: RegistryOptions): Registry {
   const isAddress = /^https?:\/\//i.test(source);
   const upstream = openUpstream({ connectionsMax: 2, proxy: proxyOf(env) });
   const file = isAbsolute(source) ? source : join(folder, source);
-  const list: List = isAddress ? listAt(source, upstream) : () => Promise.resolve(listIn(file));
+  const list: ListServers = isAddress
+    ? listAt(source, upstream)
+    : () => Promise.resolve(listIn(file));
   return {
     search: async (query, signal) => {
       const listed = await list(query, signal);
@@ -50,7 +55,7 @@ export function openRegistry({ source, folder, env }: RegistryOptions): Registry
   };
 }
 
-function listAt(base: string, upstream: ReturnType<typeof openUpstream>): List {
+function listAt(base: string, upstream: ReturnType<typeof openUpstream>): ListServers {
   return async (search, signal) => {
     const url = new URL(`${base.replace(/\/+$/, '')}/v0/servers`);
     const asked = { search, version: 'latest', limit: String(LISTED_MAX) };

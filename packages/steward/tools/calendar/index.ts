@@ -120,13 +120,16 @@ export function calendarServer(options: CalendarServerOptions): OwnServer {
   };
 }
 
-interface Wanted {
+interface CalendarWork {
   readonly options: CalendarServerOptions;
   readonly use: ToolUseContext;
   readonly work: (use: CalendarUse) => Promise<OwnAnswer>;
 }
 
-async function useCalendar(upstream: Upstream, { options, use, work }: Wanted): Promise<OwnAnswer> {
+async function useCalendar(
+  upstream: Upstream,
+  { options, use, work }: CalendarWork,
+): Promise<OwnAnswer> {
   const { account, password, timeoutMs = TIMEOUT_MS } = options;
   const zone = account.time_zone ?? 'UTC';
   if (!isTimeZone(zone)) return errorAnswer(`${visible(zone, 50)} is no time zone.`);

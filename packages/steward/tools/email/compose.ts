@@ -13,7 +13,7 @@ export interface OutgoingMail {
 }
 
 /** The message that a mail answers. */
-export interface Answered {
+export interface AnsweredMail {
   readonly messageId: string;
   readonly references: readonly string[];
 }
@@ -68,5 +68,5 @@ export async function composeMail(
 interface ComposeOptions {
   readonly account: EmailAccount;
   readonly messageId: string;
-  readonly answered: Answered | undefined;
+  readonly answered: AnsweredMail | undefined;
 }

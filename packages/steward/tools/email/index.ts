@@ -20,7 +20,7 @@ import {
   type ToolUseContext,
 } from '@subluminal/plane/agent-run';
 import type { FetchMessageObject, ImapFlow, SearchObject } from 'imapflow';
-import { type Answered, composeMail, messageIdFor, recipientProblem } from './compose.ts';
+import { type AnsweredMail, composeMail, messageIdFor, recipientProblem } from './compose.ts';
 import { mailFault, openLineProblem } from './mail-fault.ts';
 import {
   findMessage,
@@ -245,7 +245,7 @@ function writeMail(options: EmailServerOptions, wanted: MailUseArgs): Promise<Ow
 async function answeredMail(
   mailbox: ImapFlow,
   { reply_to_uid: uid, reply_to_folder: replyFolder }: MailArgs,
-): Promise<Answered | 'missing' | undefined> {
+): Promise<AnsweredMail | 'missing' | undefined> {
   if (uid === undefined) return undefined;
   const found = await inFolder(mailbox, { folder: replyFolder ?? 'INBOX' }, () =>
     fetchSource(mailbox, uid),
