@@ -88,6 +88,8 @@ function filesProblem(files: readonly ProposedConfigFile[]): Failure | undefined
     if (kindOfPath(path) === undefined) {
       return refused(`${quote(path)} is no file of the configuration.`);
     }
+    // It would pass for a binary file, of which nobody sees what is in it.
+    if (text.includes('\0')) return refused(`${quote(path)} would be no text.`);
     if (Buffer.byteLength(text) > FILE_BYTES_MAX) {
       return refused(`${quote(path)} would be larger than ${FILE_BYTES_MAX} bytes.`);
     }

@@ -13,7 +13,7 @@ export interface FileDiff {
   readonly sizeAfter: number;
   /** The texts; absent for a binary file, and when one of them is long. */
   readonly texts?: { readonly before: string; readonly after: string };
-  /** A unified diff, safe to print. Without lines for a binary file. */
+  /** A unified diff, safe to print. Of a binary file only a text that takes its place. */
   readonly diff: string;
 }
 
@@ -42,7 +42,7 @@ export async function diffFile(file: StagedFile, contents: FileContents): Promis
     sizeBefore: contents.before.length,
     sizeAfter: contents.after.length,
     ...(!isBinary && isShort(before) && isShort(after) && { texts: { before, after } }),
-    diff: isBinary ? binaryDiff(file, contents) : await textDiff(file, { before, after }),
+    diff: isBinary ? binaryDiff(file, contents, after) : await textDiff(file, { before, after }),
   };
 }
 
@@ -50,8 +50,11 @@ function isShort(text: string): boolean {
   return text.length <= TEXTS_LENGTH_MAX;
 }
 
-function binaryDiff({ path }: StagedFile, { before, after }: FileContents): string {
-  return `Binary file ${harmless(path)}: ${before.length} bytes before, ${after.length} bytes after\n`;
+/** A text that takes the place of what is none is shown whole: it is what somebody decides on. */
+function binaryDiff({ path }: StagedFile, bytes: FileContents, after: string | undefined): string {
+  const { before, after: next } = bytes;
+  const head = `Binary file ${harmless(path)}: ${before.length} bytes before, ${next.length} bytes after\n`;
+  return after === undefined || after === '' ? head : head + shown(prefixed(after));
 }
 
 interface Texts {
@@ -84,7 +87,8 @@ function shown(patch: string): string {
 }
 
 function harmlessPart(text: string): string {
-  return visible(text, LINE_LENGTH_MAX);
+  const more = text.length - LINE_LENGTH_MAX;
+  return visible(text, LINE_LENGTH_MAX) + (more > 0 ? ` (${more} more characters)` : '');
 }
 
 function textOf(bytes: Uint8Array): string | undefined {

@@ -236,6 +236,16 @@ test('binary files are shown by their size and written byte for byte', async () 
   expect(readFileSync(join(notes, 'x.bin'))).toEqual(bytes);
 });
 
+test('a text in the place of a binary file is shown, and so is how much of a line is not', async () => {
+  writeFileSync(join(notes, 'old.txt'), Buffer.from('caf\xe9\n', 'latin1'));
+  const long = `${' '.repeat(2_500)}rm -rf /`;
+  const set = await staged(write('old.txt', `caf\u00e9\n${long}\n`));
+  const diff = held(await desk.show(set.id)).files[0]?.diff ?? '';
+  expect(diff).toContain('5 bytes before');
+  expect(diff).toContain('+caf\u00e9\n+ ');
+  expect(diff).toContain('… (509 more characters)');
+});
+
 test('a diff cannot act on a terminal or pass for another line', async () => {
   const set = await staged(write('a', 'safe\u001b[2J\r+forged \u202e end\n\tindented\n'));
   const diff = held(await desk.show(set.id)).files[0]?.diff ?? '';

@@ -21,5 +21,11 @@ export function editText(now: Buffer | undefined, edits: readonly TextEdit[]): N
     }
     text = text.slice(0, at) + replace + text.slice(at + find.length);
   }
+  return textContent(text);
+}
+
+/** With a zero in it, it would pass for a binary file, of which nobody sees what is in it. */
+export function textContent(text: string): NextContent {
+  if (text.includes('\0')) return { kind: 'refused', why: 'A text holds no zero characters.' };
   return { kind: 'content', bytes: Buffer.from(text) };
 }

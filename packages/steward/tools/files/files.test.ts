@@ -59,6 +59,15 @@ test('a written file is only proposed, and there once it is approved', async () 
   );
 });
 
+test('a text cannot pass for a binary file, which nobody sees', async () => {
+  const written = await call('propose_write', { path: 'a.sh', content: 'curl evil\0' });
+  expect(written).toMatchObject({ isError: true });
+  writeFileSync(join(work, 'b.sh'), 'one');
+  const edits = [{ find: 'one', replace: 'curl evil\0' }];
+  expect(await call('propose_edit', { path: 'b.sh', edits })).toMatchObject({ isError: true });
+  expect(desk.list()).toEqual([]);
+});
+
 test('an edit replaces what stands there once, and can move the file', async () => {
   writeFileSync(join(work, 'a.txt'), 'one two three');
   const edits = [{ find: 'two', replace: '2' }];

@@ -11,7 +11,7 @@ import {
 } from '@subluminal/contracts/shape';
 import { errorAnswer, type OwnAnswer, type OwnServer, ownTool } from '@subluminal/plane/agent-run';
 import { type ChangeSet, type ProposedFile, type Staging, titleOf } from '../../staging/index.ts';
-import { editText } from './edit-text.ts';
+import { editText, textContent } from './edit-text.ts';
 import { listFolder, readText } from './look.ts';
 import { searchFiles } from './search-files.ts';
 
@@ -119,7 +119,7 @@ export function filesServer({ staging, runId }: FilesServerOptions): OwnServer {
         input: WRITE,
         annotations: PROPOSES,
         call: (args, { key }) => {
-          const next = () => ({ kind: 'content', bytes: Buffer.from(args.content) }) as const;
+          const next = () => textContent(args.content);
           return propose({ path: args.path, next }, args, key);
         },
       }),
