@@ -139,6 +139,16 @@ describe('recipients that a person is asked about', () => {
   });
 });
 
+test.each(['#', '!', '|', '*', '?', "'", '`', '{', '/', '=', 'evil.example!', '~'])(
+  'the sign %s before an address that was named makes it another one',
+  (sign) => {
+    expect(mail(`${sign}ann@example.com`, 'Write to ann@example.com.')).toBe('ESCALATE_TO_HUMAN');
+    expect(mail(`ann@example.com${sign}x`, 'Write to ann@example.com.')).toBe('ESCALATE_TO_HUMAN');
+    const said = `Write to r${sign}ann@example.com.`;
+    expect(mail(`r${sign}ann@example.com`, said)).toBe('ALLOW');
+  },
+);
+
 describe('names, handles and numbers', () => {
   const chat = (to: JsonObject, said: string) =>
     verdict({

@@ -31,6 +31,9 @@ export function knownPeople({ userWords, contacts, hosts }: PeopleSources): Know
   const saidNumbers = numbersIn(words);
   const saidHosts = hostsIn(words);
   const saidNames = ` ${plainWords(words)} `;
+  const tokens = new Set(
+    words.split(/[\s,;<>()"]+/).map((one) => plainName(one.replace(/[.:!?]+$/, ''))),
+  );
   const book = contactBook(contacts);
   const isKnown = ({ kind, value }: Recipient): boolean => {
     switch (kind) {
@@ -41,10 +44,18 @@ export function knownPeople({ userWords, contacts, hosts }: PeopleSources): Know
       case 'host':
         return [...saidHosts].some((host) => isSameHost(value, host)) || isListed(hosts, value);
       case 'name':
-        return book.isContact(value) || isSaid(saidNames, value);
+        return (
+          book.isContact(value) ||
+          (hasAddress(value) ? tokens.has(value) : isSaid(saidNames, value))
+        );
     }
   };
   return { isKnown, isContact: book.isContact };
+}
+
+/** What has an address in it and is more than that: each sign makes it another mailbox. */
+function hasAddress(name: string): boolean {
+  return name.includes('@');
 }
 
 function isSaid(words: string, name: string): boolean {

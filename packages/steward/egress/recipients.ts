@@ -45,7 +45,8 @@ export const LOCAL_SERVERS: readonly string[] = [
 const KEPT: ReadonlySet<string> = new Set(['email.draft', 'email.search', 'email.read']);
 const DEFAULT_SINKS = compileTaint();
 const PHONE = /\+?\d(?:[ ()./-]{0,2}\d){5,16}/g;
-const IGNORED = /[\s<>"'(),;:[\]]+/g;
+/** Around an address, never in it. */
+const IGNORED = /^[\s<>"(),;:[\]]+|[\s<>"(),;:[\]]+$/g;
 const NAME_PARTS = /[,;\n]+/;
 /** Words of a mail address around which nothing else is a name: `Ann <ann@example.com>`. */
 const WITH_NAME = /^[^<>]*<([^<>]*)>\s*$/;
@@ -123,5 +124,10 @@ function isPlain(address: string): boolean {
 
 /** As names are compared: without signs of channels, in one case. */
 export function plainName(text: string): string {
-  return text.normalize('NFC').trim().replace(/^[@#]/, '').replaceAll(/\s+/g, ' ').toLowerCase();
+  return text
+    .normalize('NFC')
+    .trim()
+    .replace(/^[@#](?=[^@]*$)/, '')
+    .replaceAll(/\s+/g, ' ')
+    .toLowerCase();
 }
