@@ -51,6 +51,14 @@ export function createLeakFinder(values: readonly SecretValue[]): LeakFinder | u
   };
 }
 
+/** Finders of lists that several sessions know: their tables take long to build. */
+const SHARED = new WeakMap<readonly SecretValue[], LeakFinder | undefined>();
+
+function sharedFinder(values: readonly SecretValue[]): LeakFinder | undefined {
+  if (!SHARED.has(values)) SHARED.set(values, createLeakFinder(values));
+  return SHARED.get(values);
+}
+
 /** A finder for fixed values and for those of a list that is replaced by another one when it grows. */
 export function growingLeakFinder(
   fixed: readonly SecretValue[],
@@ -62,7 +70,7 @@ export function growingLeakFinder(
     const values = learned();
     if (values !== known) {
       known = values;
-      finder = createLeakFinder([...fixed, ...values]);
+      finder = fixed.length === 0 ? sharedFinder(values) : createLeakFinder([...fixed, ...values]);
     }
     return finder;
   };
