@@ -15,8 +15,8 @@ export class PendingEmbeddings {
   readonly #store: MemoryStore;
   readonly #embedder: Embedder | undefined;
   readonly #end = new AbortController();
-  /** Entries that came since all were looked through. */
-  #fresh: PendingEntry[] = [];
+  /** Ids of entries that came since all were looked through. */
+  #fresh: string[] = [];
   /** Others may wait as well: all have to be looked through. */
   #isBehind = true;
   #isRunning = false;
@@ -36,10 +36,10 @@ export class PendingEmbeddings {
   }
 
   /** An entry that was written and has no vector. */
-  add({ id, text }: PendingEntry): void {
+  add(id: string): void {
     if (this.#embedder === undefined) return;
-    this.#fresh.push({ id, text });
-    if (this.#fresh.length > FRESH_MAX) this.#isBehind = true;
+    if (this.#fresh.length < FRESH_MAX) this.#fresh.push(id);
+    else this.#isBehind = true;
     this.#run();
   }
 
@@ -81,9 +81,7 @@ export class PendingEmbeddings {
     try {
       let isDone = true;
       while (isDone && (this.#isBehind || this.#fresh.length > 0)) {
-        isDone = this.#isBehind
-          ? await this.#catchUp(embedder)
-          : await this.#embedBatch(embedder, this.#fresh.splice(0, BATCH));
+        isDone = this.#isBehind ? await this.#catchUp(embedder) : await this.#embedFresh(embedder);
       }
     } catch (cause) {
       this.#isBehind = true;
@@ -104,6 +102,13 @@ export class PendingEmbeddings {
       if (!(await this.#embedBatch(embedder, entries))) return false;
       before = entries.at(-1)?.id;
     }
+  }
+
+  async #embedFresh(embedder: Embedder): Promise<boolean> {
+    const rows = await this.#store.byIds(this.#fresh.splice(0, BATCH));
+    // What was forgotten or held back since must not go to the model.
+    const active = rows.filter(({ state }) => state === 'active');
+    return active.length === 0 || this.#embedBatch(embedder, active);
   }
 
   async #embedBatch(embedder: Embedder, entries: readonly PendingEntry[]): Promise<boolean> {

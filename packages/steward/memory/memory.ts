@@ -100,7 +100,7 @@ export class StewardMemory implements Memory {
       hash,
     });
     await this.#parts.store.put(row);
-    if (state === 'active') this.#parts.embeddings.add(row);
+    if (state === 'active') this.#parts.embeddings.add(row.id);
     this.#count(entry.provenance, 1);
     return { kind: state === 'active' ? 'kept' : 'quarantined', entry: this.#entry(row) };
   }
@@ -336,7 +336,8 @@ export class StewardMemory implements Memory {
   async #change(row: MemoryRow, changes: Partial<MemoryRow>): Promise<MemoryRow> {
     const changed = this.#parts.seals.sealEntry({ ...row, ...changes });
     await this.#parts.store.put(changed);
-    if (row.state !== 'active' && changed.state === 'active') this.#parts.embeddings.add(changed);
+    if (row.state !== 'active' && changed.state === 'active')
+      this.#parts.embeddings.add(changed.id);
     return changed;
   }
 

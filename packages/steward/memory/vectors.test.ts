@@ -77,3 +77,30 @@ test('what failed gets its vector with the next memory, and nothing gets one twi
   expect(working.embedded()).toBe(3);
   expect((await memory.status()).vectors).toMatchObject({ kind: 'on', pending: 0 });
 });
+
+test('what is forgotten before its turn never goes to the model', async () => {
+  await memory.close();
+  const working = wordEmbedder();
+  const seen: string[] = [];
+  let letGo = () => {};
+  const gate = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  const slow: Embedder = {
+    ...working,
+    embed: async (texts) => {
+      seen.push(...texts);
+      await gate;
+      return working.embed(texts);
+    },
+  };
+  memory = await openMemory({ home, embedder: slow });
+  const add = (text: string) => memory.add({ text, provenance: 'agent_observation' });
+  await add('Soup tastes good.');
+  const { id } = entryIn(await add('The code word is Quillfeather.'));
+  await add('Bread is in the cupboard.');
+  await memory.forget({ ids: [id] });
+  letGo();
+  await memory.embedded();
+  expect(seen).toEqual(['Soup tastes good.', 'Bread is in the cupboard.']);
+});
