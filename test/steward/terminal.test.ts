@@ -112,6 +112,10 @@ test(
     const review = await shown('memory', 'review');
     const [, id = ''] = /^(\S+) {2}asks to forget: Ghent/m.exec(review) ?? [];
     expect(await shown('memory', 'reject', id)).toBe('Done.\n');
+    const missing = new Terminal(home.env, ['steward', 'memory', 'forget', '--id', 'absent']);
+    expect(await missing.end()).toMatchObject({
+      ...{ code: 2, seen: expect.stringContaining('`absent` names no entry.') as unknown },
+    });
     expect(await shown('memory', 'forget', 'Ghent')).toMatch(/^Forgotten: .* 1 core fact, /);
     expect(await shown('memory', 'core')).toBe('No fact is set.\n');
     expect(await shown('memory', 'audit')).toMatch(/checked, 0 findings\.\n$/);

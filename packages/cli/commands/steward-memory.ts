@@ -126,6 +126,12 @@ async function forget({ first, isId }: Words): Promise<Outcome> {
   const what = isId ? { ids: [first] } : { containing: first };
   const told = orThrow(await stewardAnswer('memory/forget', { ...what, ...who() }));
   const { entries, core_facts, requests, journal_texts, journal_texts_left: left } = told;
+  if (isId && entries === 0) {
+    return badUsage(`\`${first}\` names no entry.`, 'Give an id of `sub steward memory search`.');
+  }
+  if (entries + core_facts + requests + journal_texts + left === 0) {
+    return printout(told, 'Nothing holds this text.\n');
+  }
   const parts = [entryCount(entries), plural(core_facts, 'core fact'), plural(requests, 'request')];
   const texts = `also taken out of ${plural(journal_texts, 'text')} of conversations and tasks`;
   const rest = `A task that is under way still has it in ${plural(left, 'text')}: forget it again when the task has ended.\n`;

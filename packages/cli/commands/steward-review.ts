@@ -113,10 +113,12 @@ async function revoke(word: string, name: string, io: Io): Promise<Outcome> {
 
 function namedChange(changes: readonly Change[], text: string): string | Failure {
   const ids = changes.map(({ id }) => id);
-  const found = text === '' ? { kind: 'none' as const } : findId(ids, text);
+  const fix = 'Give an id of `sub steward review list --all`.';
+  if (text === '') return badUsage('the id of the change is missing.', fix);
+  const found = findId(ids, text);
   if (found.kind === 'id') return found.id;
   const problem = found.kind === 'none' ? 'names no change.' : 'fits several changes.';
-  return badUsage(`\`${text}\` ${problem}`, 'Give an id of `sub steward review list --all`.');
+  return badUsage(`\`${text}\` ${problem}`, fix);
 }
 
 async function showOutcome(id: string, io: Io): Promise<Outcome> {
