@@ -2,7 +2,12 @@
 // same gates; the coding agent is a process under `sub run`.
 import { externalContent } from '@subluminal/core/detect';
 import { visible } from '@subluminal/core/visible';
-import type { Journal, SubAgent, SubAgentState } from '../journal/index.ts';
+import {
+  type Journal,
+  type SubAgent,
+  type SubAgentState,
+  waitForChange,
+} from '../journal/index.ts';
 import { type Conversations, STOPPED_BY_USER } from '../loop/index.ts';
 import type { ResultQuestion, SubAgentDesk, SubAgentOrder } from '../tools/agents/index.ts';
 import type { CodingAgent } from './coding-agent.ts';
@@ -117,19 +122,7 @@ export class SubAgentPool implements SubAgentDesk {
     if (find()?.endedAtMs !== null || waitMs === 0) return find();
     this.#awaited.set(id, (this.#awaited.get(id) ?? 0) + 1);
     try {
-      await new Promise<void>((resolve) => {
-        const finish = () => {
-          unfollow();
-          clearTimeout(timer);
-          resolve();
-        };
-        const unfollow = journal.onChange(() => {
-          if (find()?.endedAtMs !== null) finish();
-        });
-        const timer = setTimeout(finish, waitMs);
-        if (signal.aborted) finish();
-        else signal.addEventListener('abort', finish, { once: true });
-      });
+      await waitForChange(journal, () => find()?.endedAtMs !== null, { waitMs, signal });
     } finally {
       const left = (this.#awaited.get(id) ?? 1) - 1;
       if (left === 0) this.#awaited.delete(id);

@@ -9,12 +9,11 @@ import {
 import {
   alertsAnswer,
   type ControlHandlers,
-  changed,
   spendingAnswer,
   taskAnswer,
   updatesAnswer,
 } from '../control/index.ts';
-import type { Journal } from '../journal/index.ts';
+import { type Journal, waitForChange } from '../journal/index.ts';
 import type { Conversations } from '../loop/index.ts';
 import type { Memory } from '../memory/index.ts';
 import { monitorRules } from '../monitor/index.ts';
@@ -100,7 +99,10 @@ export function controlHandlers(parts: ControlParts): ControlHandlers {
     }),
     updates: async ({ conversation_id, after, version, wait_ms: waitMs = 0 }, signal) => {
       const ends = AbortSignal.any([signal, conversations.halted]);
-      if (version !== undefined) await changed(journal, version, { waitMs, signal: ends });
+      if (version !== undefined) {
+        const isNew = () => journal.version !== version;
+        await waitForChange(journal, isNew, { waitMs, signal: ends });
+      }
       if (conversations.halted.aborted) return halted();
       const openChanges = () => openChangesIn(parts.desks, journal, conversation_id);
       return updatesAnswer(journal, { conversationId: conversation_id, after, openChanges });

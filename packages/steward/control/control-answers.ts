@@ -67,26 +67,6 @@ export function updatesAnswer(
   };
 }
 
-/** Resolves when the journal is no longer at this version, when the time is up, or when nobody waits. */
-export function changed(
-  journal: Journal,
-  version: number,
-  { waitMs, signal }: { readonly waitMs: number; readonly signal: AbortSignal },
-): Promise<void> {
-  return new Promise((resolve) => {
-    if (journal.version !== version || signal.aborted) return resolve();
-    const finish = () => {
-      stop();
-      clearTimeout(timer);
-      signal.removeEventListener('abort', finish);
-      resolve();
-    };
-    const stop = journal.onChange(finish);
-    const timer = setTimeout(finish, waitMs);
-    signal.addEventListener('abort', finish);
-  });
-}
-
 export function spendingAnswer(
   journal: Journal,
   nowMs: number,

@@ -1,6 +1,5 @@
 export {
   alertsAnswer,
-  changed,
   spendingAnswer,
   taskAnswer,
   updatesAnswer,

@@ -15,3 +15,4 @@ export type {
   SubAgentState,
   TaskEnd,
 } from './types.ts';
+export { waitForChange } from './wait-for-change.ts';
