@@ -109,9 +109,13 @@ export async function startAgentRuns(options: AgentRunsOptions): Promise<AgentRu
     },
     learnSecret: redaction.add,
     close: async () => {
-      await Promise.all([...runs].map((run) => run.close()));
-      await cedar?.close();
-      await sink.close(FLUSH_MS);
+      try {
+        await Promise.all([...runs].map((run) => run.close()));
+      } finally {
+        // Whatever a run leaves behind, its record is written.
+        await cedar?.close();
+        await sink.close(FLUSH_MS);
+      }
     },
   };
 }

@@ -172,8 +172,10 @@ class GatewayAccess {
     if (this.#upstream?.origin !== origin) {
       const link = openGatewayLink(config, login.gatewayUrl);
       if (isFailure(link)) return link;
-      await this.#upstream?.link.close();
+      // Set before anything is awaited: two questions at once open one link.
+      const before = this.#upstream;
       this.#upstream = { origin, link };
+      await before?.link.close();
     }
     return login;
   }
