@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { RemoteServer } from '@subluminal/plane/serve/config';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { serverLooker } from './look-at-server.ts';
@@ -23,7 +26,14 @@ function entryAt(host: string): RemoteServer {
   };
 }
 
-const look = serverLooker({ env: {}, version: '0', resolve: async () => ['127.0.0.1'] });
+const home = mkdtempSync(join(tmpdir(), 'look-at-server-'));
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+const look = serverLooker({
+  env: { HOME: home, SUB_HOME: join(home, 'sub') },
+  version: '0',
+  resolve: async () => ['127.0.0.1'],
+});
 
 test.each(['127.0.0.1', 'songs.example.com'])(
   'a registry makes nobody look into the own network by %s',
