@@ -153,6 +153,14 @@ describe('the chat', () => {
     expect(ends).toEqual([false]);
   });
 
+  test('says its commands at the beginning and on /help, which is no message', () => {
+    const view = open();
+    view.greet();
+    view.line('/help');
+    expect(noted.match(/\/quit leaves/g)).toHaveLength(2);
+    expect(sent).toEqual([]);
+  });
+
   test('text of a model cannot steer the terminal', () => {
     open().onUpdates({ ...DONE, messages: [{ ...REPLY, text: 'a\u001b[2Jb\nc' }] });
     expect(said).not.toContain('\u001b');

@@ -37,6 +37,7 @@ export interface ChatPorts {
 
 /** An answer that was typed for something else must not decide. */
 const SETTLE_MS = 700;
+const COMMANDS = 'Say what you need. /stop or Ctrl-C stops a task, /quit leaves.';
 const MINUTE_MS = 60_000;
 const ARGS_LENGTH_MAX = 100;
 const RESULT_LENGTH_MAX = 160;
@@ -94,6 +95,11 @@ export class ChatView {
     this.#ports.note(`Still open from before: ${count}. See them with sub steward review.\n`);
   }
 
+  greet(): void {
+    this.#ports.note(`${this.#ports.colors.dim(COMMANDS)}\n`);
+    this.prompt();
+  }
+
   prompt(): void {
     if (!this.#ports.isSingle) this.#ports.note(this.#ports.colors.bold('> '));
   }
@@ -103,6 +109,7 @@ export class ChatView {
     if (this.#asked !== undefined) return this.answer(text);
     if (text.trim() === '') return this.#isIdle ? this.prompt() : undefined;
     if (text.trim() === '/quit') return this.#ports.end(true);
+    if (text.trim() === '/help') return this.greet();
     void this.#send(text);
   }
 

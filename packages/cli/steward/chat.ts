@@ -76,7 +76,7 @@ export async function chat({ socket, message }: ChatOptions, io: Io): Promise<bo
   try {
     if (conversationId !== undefined) void follow(conversationId);
     if (message === undefined) {
-      view.prompt();
+      view.greet();
       void readLines(io, stop, (line) => view.line(line)).then(() => stop.abort());
     } else {
       view.line(message);

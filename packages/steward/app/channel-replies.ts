@@ -58,7 +58,7 @@ export async function startChannels(options: ChannelOptions): Promise<RunningCha
     log(`${channel}: ${message}`);
     trouble.set(channel, message);
   };
-  for (const { name, failure } of opened.failed) fails(name, failure.message);
+  for (const { name, failure } of opened.failed) fails(name, `${failure.message} ${failure.fix}`);
   const desk = new ChannelDesk({
     channels: opened.channels,
     store,

@@ -167,7 +167,7 @@ const ALERTS: readonly TableColumn<StewardAlert>[] = [
   {
     id: 'when',
     title: 'When',
-    width: '80px',
+    width: '96px',
     align: 'right',
     cell: ({ last_at_ms }) => <Ago atMs={last_at_ms} />,
   },
@@ -247,7 +247,7 @@ const TASKS: readonly TableColumn<StewardTask>[] = [
   {
     id: 'when',
     title: 'When',
-    width: '80px',
+    width: '96px',
     align: 'right',
     cell: ({ created_at_ms }) => <Ago atMs={created_at_ms} />,
   },
