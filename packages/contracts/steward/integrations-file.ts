@@ -169,7 +169,7 @@ const SERVER = closed({
   ),
   env: optional(
     record(string({ lengthMax: 8_192 })),
-    'Variables for its process; secrets are bound with `sub secrets bind`.',
+    'Variables for its process; secrets are bound in `config.toml`.',
   ),
   cwd: optional(path, 'The folder that it is started in; the configuration folder without it.'),
   url: optional(url, 'Its address, for a server that is reached by HTTP.'),

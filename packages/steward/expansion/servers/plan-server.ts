@@ -107,7 +107,7 @@ function manifestPath(server: string): string {
 
 function needsText({ needs }: ListedStart): string {
   if (needs.length === 0) return '';
-  return `The user must give it ${needs.join(', ')}: secrets with \`sub secrets bind\`, other values in integrations.yaml.`;
+  return `The user must give it ${needs.join(', ')}: secrets by a binding in config.toml, other values in integrations.yaml.`;
 }
 
 function withServer({ folder }: StewardConfig, name: string, entry: object) {
