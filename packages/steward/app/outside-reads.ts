@@ -4,7 +4,7 @@ import type { Conversation, Journal } from '../journal/index.ts';
 import { isFromElsewhere, type RecalledRuns } from '../loop/index.ts';
 import type { MemorySource } from '../memory/index.ts';
 
-export interface OutsideParts {
+interface OutsideParts {
   readonly journal: Journal;
   readonly recalled: RecalledRuns;
 }

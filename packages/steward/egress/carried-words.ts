@@ -4,7 +4,7 @@ import { leavesOf } from '@subluminal/core/taint';
 import { LOCAL_SERVERS, type OutgoingCall } from './recipients.ts';
 
 /** A call of the task that may have left, with what was answered. */
-export interface EarlierCall extends OutgoingCall {
+interface EarlierCall extends OutgoingCall {
   readonly result: string | null;
 }
 

@@ -4,7 +4,7 @@ import { type Rate, readDuration, readRate } from '@subluminal/core/quantities';
 import { meansAction } from './actions.ts';
 import type { ActionName, Permissions } from './types.ts';
 
-export interface ActionRate extends Rate {
+interface ActionRate extends Rate {
   /** It holds for calls on the channel of the action alone. */
   readonly isOfChannel: boolean;
 }
