@@ -121,7 +121,7 @@ function manifest(changes: object = {}): ToolManifest {
       secrets: [
         { ref: 'sub://api', host: 'api.example.com', header: 'Authorization', prefix: 'Bearer ' },
       ],
-      limits: { time_ms: 3_000, memory_mb: 16 },
+      limits: { time_ms: 30_000, memory_mb: 16 },
       ...changes,
     }),
   );
@@ -205,7 +205,7 @@ test('a tool that gives nothing gives null, and an error is said', async () => {
 
 describe('a script cannot hold up, fill up or leave its sandbox', () => {
   verifies('ST-5.3');
-  const SHORT = { manifest: manifest({ limits: { time_ms: 300, memory_mb: 8 } }) };
+  const SHORT = { manifest: manifest({ limits: { time_ms: 100, memory_mb: 8 } }) };
 
   test.each([
     ['an endless loop', 'for (;;) {}'],
@@ -361,7 +361,7 @@ describe('a module of WebAssembly', () => {
   });
 
   test('that never ends is ended', async () => {
-    const short = manifest({ limits: { time_ms: 300 } });
+    const short = manifest({ limits: { time_ms: 100 } });
     await expectFailure(module({ run: wasm.LOOP }, { manifest: short }), /longer than it may/);
   });
 
