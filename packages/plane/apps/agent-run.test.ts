@@ -49,7 +49,9 @@ test('an agent sees one list of tools, from processes and from this process alik
     isReadOnly: false,
     isRepeatable: true,
   });
-  expect(Object.keys(echo ?? {})).toEqual(Object.keys(tools.at(-1) ?? {}));
+  // Only a tool of our own can say beforehand that arguments do not fit.
+  const shown = Object.keys(tools.at(-1) ?? {}).filter((name) => name !== 'argsProblem');
+  expect(Object.keys(echo ?? {})).toEqual(shown);
   const args = { message: 'héllo' };
   expect(await run.call(callOf({ server: 'everything', tool: 'echo', args }))).toMatchObject({
     kind: 'answered',
