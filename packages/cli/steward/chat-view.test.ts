@@ -253,6 +253,7 @@ describe('a confirmation', () => {
   test('that somebody else has decided is over', () => {
     const view = asking();
     view.onEnd({ kind: 'missing', id: 'ask-1' });
+    expect(noted).toMatch(/\nThis was decided elsewhere, or its time is over\.\n$/);
     view.line('y');
     expect([verdicts, sent]).toEqual([[], ['y']]);
   });

@@ -156,7 +156,9 @@ export class ChatView {
   onEnd(ended: Ended): void {
     const id = ended.kind === 'request' ? ended.request.id : ended.id;
     this.#waiting.delete(id);
-    if (this.#asked?.id === id) this.#close();
+    if (this.#asked?.id !== id) return;
+    this.#ports.note('\nThis was decided elsewhere, or its time is over.\n');
+    this.#close();
   }
 
   onUpdates({ run_id, sub_agent_runs, messages, tasks, open_changes, is_idle }: Updates): void {
@@ -185,7 +187,9 @@ export class ChatView {
       const key = `${id}-${step.n}`;
       if (!OVER.has(step.state) || this.#shownSteps.has(key)) continue;
       this.#shownSteps.add(key);
-      this.#ports.note(`${stepLine(step, this.#ports.colors)}\n`);
+      // A question stands on its line without an end.
+      const lead = this.#asked === undefined ? '' : '\n';
+      this.#ports.note(`${lead}${stepLine(step, this.#ports.colors)}\n`);
     }
   }
 
