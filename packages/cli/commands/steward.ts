@@ -33,6 +33,8 @@ import { untilSignal } from '../terminal/until-signal.ts';
 const CONFIG = textOption('FOLDER', 'The configuration folder; steward/config of the home');
 const MESSAGE_BYTES_MAX = 400_000;
 const LOG_SHOWN_LENGTH_MAX = 500;
+/** The line that a command ends with which fails. */
+const OWN_ERROR = /^sub: (.{1,500}) \[SUB_\w+\]$/;
 const STOP_MS = 20_000;
 const REQUEST_LENGTH_MAX = 60;
 const BROKEN_CONFIG = 'The configuration is broken, and the last good one is in force:';
@@ -128,6 +130,8 @@ async function serve(place: StewardHome, io: Io): Promise<Outcome> {
 function withLastWords(told: Failure, { log }: StewardHome): Failure {
   const text = attempt(() => readFileSync(log, 'utf8')) ?? '';
   const line = text.trimEnd().split('\n').at(-1) ?? '';
+  const [, said] = OWN_ERROR.exec(line) ?? [];
+  if (said !== undefined) return { ...told, message: said, fix: `Its log is ${log}.` };
   const cause = line === '' ? '' : ` It ends: ${line.slice(-LOG_SHOWN_LENGTH_MAX)}`;
   return { ...told, message: `${told.message}${cause}` };
 }

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import {
   type Failure,
+  failure,
   type IntegrationsFile,
   isFailure,
   tableFailure,
@@ -104,13 +105,12 @@ export async function openParts(
   const { loaded, env, places, log } = options;
   const { paths } = loaded;
   const state = join(paths.home, 'steward');
-  for (const folder of [paths.home, paths.run, paths.spool, state]) {
-    const unsafe = ensurePrivateFolder(folder);
-    if (unsafe !== undefined) return unsafe;
-  }
+  const unsafe = unsafeFolder([paths.home, paths.run, paths.spool, state]);
+  if (unsafe !== undefined) return unsafe;
   const lock = takeLockBlocking({ folder: paths.run, name: 'steward' });
   if (lock.kind === 'held') {
-    return tableFailure('SUB_STEWARD_START', `It runs already (pid ${lock.pid}).`);
+    const message = `Steward runs already (pid ${lock.pid}).`;
+    return failure('SUB_STEWARD_START', message, 'Run `sub steward stop` first.');
   }
   opened.add(lock, (one) => one.release());
   const live = await openConfig(options, changed);
@@ -126,8 +126,8 @@ export async function openParts(
   if (isFailure(memory)) return memory;
   // Outside of the home, which no agent may touch.
   const workspace = join(places.userHome, 'Steward');
-  const unsafe = ensurePrivateFolder(workspace);
-  if (unsafe !== undefined) return unsafe;
+  const closed = ensurePrivateFolder(workspace);
+  if (closed !== undefined) return closed;
   const guardrails = () => live.current().guardrails;
   const monitor = new Monitor({ journal, guardrails, nowMs: Date.now, log });
   const runs = await openRuns(options, live.current(), {
@@ -165,6 +165,14 @@ export async function openParts(
   };
   const desks = { changes, ask, approvals, subAgents, secrets, opened };
   return { ...options, live, journal, memory, models, runs, own, ...desks };
+}
+
+function unsafeFolder(folders: readonly string[]): Failure | undefined {
+  for (const folder of folders) {
+    const unsafe = ensurePrivateFolder(folder);
+    if (unsafe !== undefined) return unsafe;
+  }
+  return undefined;
 }
 
 function modelsOf({ loaded, places, log }: StewardOptions, live: LiveStewardConfig): StewardModels {

@@ -55,7 +55,10 @@ export async function serveControl(
   if (listening.kind === 'taken') {
     return tableFailure('SUB_STEWARD_START', `Another process answers on ${socket}.`);
   }
-  if (listening.kind === 'failed') return tableFailure('SUB_STEWARD_START', `${listening.why}.`);
+  if (listening.kind === 'failed') {
+    const told = tableFailure('SUB_STEWARD_START', `${socket} cannot be opened: ${listening.why}.`);
+    return { ...told, fix: 'Look at what is there, and remove it if it is no socket.' };
+  }
   return {
     kind: 'listening',
     close: async () => {
