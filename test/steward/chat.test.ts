@@ -64,6 +64,9 @@ test(
     expect(made).toMatchObject({ code: 0, err: '' });
     await installTool(join(home.subHome, 'steward', 'config'));
     expect((await home.sub('steward', 'start')).code).toBe(0);
+    const removal = await home.sub('uninstall', '--purge', '--yes');
+    expect(removal.code).toBe(2);
+    expect(removal.err).toContain('Run `sub steward stop` first.');
     const chat = home.spawn(['steward', 'chat', 'Write hi into a.txt.']);
     const waiting = await home.asked('propose_write');
 

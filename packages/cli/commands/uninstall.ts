@@ -4,6 +4,7 @@ import { planRestore, type RestoreFile } from '@subluminal/plane/clients/setup';
 import { findPolicies, loadConfig, userHome } from '@subluminal/plane/config';
 import { createLedgerClient } from '@subluminal/plane/ingest';
 import { openTrust } from '@subluminal/plane/policy';
+import { askSteward, controlSocket } from '@subluminal/plane/steward-socket';
 import {
   type FoundLedger,
   type HomeContents,
@@ -14,6 +15,7 @@ import {
   removeContents,
 } from '@subluminal/plane/uninstall';
 import { forgetVaultKey } from '@subluminal/plane/vault';
+
 import { problemParts, tellProblems } from '../adopt/lines.ts';
 import { printRestore, restoreFiles, restoreParts } from '../adopt/restore-files.ts';
 import { type Whereabouts, whereabouts } from '../adopt/wish.ts';
@@ -41,17 +43,18 @@ const PACKAGE = 'Remove the package itself with: npm rm -g subluminal\n';
 
 export const command = defineCommand({
   description:
-    'Restores the config of every client, also of a `sub wrap` that was killed, stops the ledger daemon, and lists what it leaves: the ledger, your policy, secrets and keys. --purge removes those for good. It refuses that while a run is alive, when a config could not be restored, and where the home or the ledger does not look like one of Subluminal. Policies of projects always stay.',
+    'Restores the config of every client, also of a `sub wrap` that was killed, stops the ledger daemon, and lists what it leaves: the ledger, your policy, secrets and keys. --purge removes those for good. It refuses while Steward runs, and the removal while a run is alive, when a config could not be restored, and where the home or the ledger does not look like one of Subluminal. Policies of projects always stay.',
   options: OPTIONS,
   examples: ['sub uninstall', 'sub uninstall --purge --dry-run', 'sub uninstall --purge --yes'],
   exitCodes: {
     0: 'it is done, there was nothing to do, or you declined',
-    2: 'wrong flags, no terminal to ask on, a config that cannot be restored, a daemon that does not end, or with --purge a run that is still alive, or a file that is not of Subluminal or cannot be removed',
+    2: 'wrong flags, no terminal to ask on, a config that cannot be restored, a Steward that runs, a daemon that does not end, or with --purge a run that is still alive, or a file that is not of Subluminal or cannot be removed',
   },
   requires: 'person',
   run: async ({ options }, io) => {
     const installation = await findInstallation(orThrow(await whereabouts(undefined)));
     const { where, socket } = installation;
+    await refuseBesideSteward(where.paths.run);
     const runs = livingRuns(where.paths);
     if (options.purge) orThrow(purgeObstacle(installation, runs));
     const live = runs?.map(runText) ?? [];
@@ -80,6 +83,14 @@ export const command = defineCommand({
 });
 
 type Flags = OptionValues<typeof OPTIONS>;
+
+/** It would start the daemon again, and write into what is gone. */
+async function refuseBesideSteward(run: string): Promise<void> {
+  const status = await askSteward(controlSocket(run), 'status', { input: {} });
+  if (isFailure(status)) return;
+  const message = `Steward runs (pid ${status.pid}).`;
+  orThrow(failure('SUB_LEDGER_BUSY', message, 'Run `sub steward stop` first.'));
+}
 
 /** What of Subluminal is on this machine, and where. */
 interface Installation {

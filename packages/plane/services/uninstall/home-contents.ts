@@ -56,6 +56,7 @@ const FOLDERS: Names = [
   ['approvals', 'approvals'],
   ['grants', 'grants'],
   ['backups', 'configs as they were'],
+  ['steward', 'Steward: its configuration, conversations and memory'],
   ['spool', 'events on their way to the ledger'],
   ['run', 'sockets, locks and logs'],
 ];
