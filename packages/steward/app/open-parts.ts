@@ -136,7 +136,7 @@ export async function openParts(
   });
   if (isFailure(runs)) return runs;
   secrets.follow(opened.add(runs, (one) => one.close()).learnSecret);
-  const models = opened.add(modelsOf(options, live), (one) => one.close());
+  const models = opened.add(modelsOf(options, live, secrets), (one) => one.close());
   const approvals = openDesk({ home: paths.home, ports: approvalPorts(log) });
   if (isFailure(approvals)) return approvals;
   const upstream = opened.add(sandboxUpstream(), (one) => one.close());
@@ -175,11 +175,15 @@ function unsafeFolder(folders: readonly string[]): Failure | undefined {
   return undefined;
 }
 
-function modelsOf({ loaded, places, log }: StewardOptions, live: LiveStewardConfig): StewardModels {
+function modelsOf(
+  { loaded, places, log }: StewardOptions,
+  live: LiveStewardConfig,
+  { fetch: secret }: UsedSecrets,
+): StewardModels {
   const { config, paths, prices } = loaded;
   const chains = () => live.current().integrations.models;
   const settings = { config, paths, prices, hasChannel: true, tell: log };
-  return openModels({ ...settings, chains, secrets: places });
+  return openModels({ ...settings, chains, secrets: places, secret });
 }
 
 /** Those of the accounts are known before the first call. One that cannot be had is told where it is needed. */

@@ -1,7 +1,7 @@
-// Who asks on the socket: nobody inside a governed run or left behind by one, and nothing that Steward itself has started. A Unix socket does
-// not tell Node which process is at its other end, so a caller shows it: it takes a word that it is given for the name
-// of its process, which no other process can do for it, and gets a token for all that it asks. Linux alone tells this;
-// elsewhere the permissions of the socket are all there is.
+// Who asks on the socket: nobody inside a governed run or left behind by one, and nothing that Steward itself has
+// started. A Unix socket does not tell Node which process is at its other end, so a caller shows it: it takes a word
+// that it is given for the name of its process, which no other process can do for it, and gets a token for all that it
+// asks. Linux alone tells this; elsewhere the permissions of the socket are all there is.
 import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
 import { type Failure, isObject, tableFailure } from '@subluminal/contracts';

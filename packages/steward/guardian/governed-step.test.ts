@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Event, isFailure, parseEventLine } from '@subluminal/contracts';
+import { resolveSecretRef } from '@subluminal/gateway/config';
 import { startAgentRuns } from '@subluminal/plane/apps/agent-run';
 import { loadConfig } from '@subluminal/plane/config';
 import { expect, onTestFinished, test } from 'vitest';
@@ -32,10 +33,12 @@ test('a verdict of the guardian tightens what the policy allows, and frees nothi
   if (isFailure(runs)) throw new Error(runs.message);
   onTestFinished(() => runs.close());
   const { config, paths, prices } = loaded;
+  const places = { env, home, userHome: home, settings: {} };
   const models = openModels({
     ...{ config, paths, prices, hasChannel: true, tell: warn },
     chains: () => ({ agent: [localModel(model.url)] }),
-    secrets: { env, home, userHome: home, settings: {} },
+    secrets: places,
+    secret: (ref) => resolveSecretRef(ref, places),
   });
   onTestFinished(() => models.close());
   const done: string[] = [];

@@ -21,6 +21,8 @@ import { writeQuestion } from './write-question.ts';
 export interface ModelsOptions extends GovernorSettings {
   readonly chains: () => IntegrationsFile['models'];
   readonly secrets: SecretPlaces;
+  /** Fetches a key. */
+  readonly secret: (ref: string) => Promise<string | Failure>;
 }
 
 export interface StewardModels extends Models {
@@ -133,11 +135,9 @@ class FoundEndpoints {
     const name = nameOf(endpoint);
     const known = this.#found.get(name);
     if (known !== undefined) return known;
-    const { secrets } = this.#options;
-    const found = await findEndpoint(endpoint, {
-      secrets,
-      gateway: () => this.#gateway.place(),
-    });
+    const { secret } = this.#options;
+    const gateway = () => this.#gateway.place();
+    const found = await findEndpoint(endpoint, { secret, gateway });
     if (!isFailure(found)) this.#found.set(name, found);
     return found;
   }

@@ -1,7 +1,6 @@
 // Where the questions of one endpoint go, and with which key. Keys are fetched when they are first needed, and are in
 // nothing but the headers that go out.
 import { type Failure, failure, isFailure, type StewardModel } from '@subluminal/contracts';
-import { resolveSecretRef, type SecretPlaces } from '@subluminal/gateway/config';
 import { ownEndpoint, type TurnTarget } from '@subluminal/gateway/local';
 import { providerFor } from '@subluminal/gateway/providers';
 import type { Attempt } from '@subluminal/gateway/turns';
@@ -20,7 +19,7 @@ export interface GatewayPlace {
 }
 
 interface EndpointPlaces {
-  readonly secrets: SecretPlaces;
+  readonly secret: (ref: string) => Promise<string | Failure>;
   /** The gateway that this machine is logged in to. */
   readonly gateway: () => Promise<GatewayPlace | Failure>;
 }
@@ -32,7 +31,7 @@ const OWN = {
 
 export async function findEndpoint(
   endpoint: StewardModel,
-  { secrets, gateway }: EndpointPlaces,
+  { secret, gateway }: EndpointPlaces,
 ): Promise<FoundEndpoint | Failure> {
   const { provider, base_url, key_ref } = endpoint;
   if (provider === 'gateway') {
@@ -44,7 +43,7 @@ export async function findEndpoint(
   const url = base_url ?? own?.url;
   if (url === undefined) return unusable('has no address', 'Write its `base_url`.');
   const ref = key_ref ?? own?.keyRef;
-  const key = ref === undefined ? undefined : await resolveSecretRef(ref, secrets);
+  const key = ref === undefined ? undefined : await secret(ref);
   return isFailure(key) ? key : checked({ kind: 'found', url, key });
 }
 

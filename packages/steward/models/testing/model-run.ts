@@ -11,6 +11,7 @@ import {
   type StewardModel,
 } from '@subluminal/contracts';
 import { compileBundle, parseBundle, type Snapshot } from '@subluminal/core/policy';
+import { resolveSecretRef } from '@subluminal/gateway/config';
 import { loadConfig } from '@subluminal/plane/config';
 import { sha256 } from '@subluminal/plane/crypto';
 import { Hub } from '@subluminal/plane/hub';
@@ -45,6 +46,7 @@ export async function openModelRun(options: ModelRunOptions): Promise<ModelRun> 
   const loaded = await loadConfig({ env: { SUB_HOME: home, HOME: home }, flags: {}, cwd: home });
   if (!loaded.ok) throw new Error('the configuration is broken');
   const { config, paths, prices } = loaded;
+  const places = { env, home, userHome: home, settings: {} };
   const models = openModels({
     config,
     paths,
@@ -52,7 +54,8 @@ export async function openModelRun(options: ModelRunOptions): Promise<ModelRun> 
     hasChannel: true,
     tell: () => {},
     chains: () => chains,
-    secrets: { env, home, userHome: home, settings: {} },
+    secrets: places,
+    secret: (ref) => resolveSecretRef(ref, places),
   });
   onTestFinished(() => models.close());
   const events: Event[] = [];
