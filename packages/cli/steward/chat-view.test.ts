@@ -161,6 +161,18 @@ describe('the chat', () => {
     expect(sent).toEqual([]);
   });
 
+  test('says once that it works when nothing is seen for a while', async () => {
+    const view = open();
+    view.line('Go.');
+    view.stillWorks();
+    view.stillWorks();
+    expect(noted).toBe('Steward works. Ctrl-C stops it.\n');
+    await Promise.resolve();
+    view.onUpdates(DONE);
+    view.stillWorks();
+    expect(noted.match(/works/g)).toHaveLength(1);
+  });
+
   test('text of a model cannot steer the terminal', () => {
     open().onUpdates({ ...DONE, messages: [{ ...REPLY, text: 'a\u001b[2Jb\nc' }] });
     expect(said).not.toContain('\u001b');
@@ -255,7 +267,10 @@ describe('a confirmation', () => {
     view.onEnd({ kind: 'missing', id: 'ask-1' });
     expect(noted).toMatch(/\nThis was decided elsewhere, or its time is over\.\n$/);
     view.line('y');
-    expect([verdicts, sent]).toEqual([[], ['y']]);
+    expect(noted).toMatch(/not sent\.\n$/);
+    view.line('And now?');
+    view.line('y');
+    expect([verdicts, sent]).toEqual([[], ['And now?', 'y']]);
   });
 });
 

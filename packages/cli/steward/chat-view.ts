@@ -43,6 +43,18 @@ const ARGS_LENGTH_MAX = 100;
 const RESULT_LENGTH_MAX = 160;
 /** Of a change, before the person asks for all of it. */
 const CHANGE_LINES_MAX = 120;
+/** An answer to a question that has ended meanwhile is no message. */
+const ANSWERS: ReadonlySet<string> = new Set([
+  'y',
+  'yes',
+  'n',
+  'no',
+  'd',
+  'details',
+  'l',
+  'later',
+  'a',
+]);
 const OVER: ReadonlySet<Step['state']> = new Set(['done', 'refused', 'failed', 'unknown']);
 
 /** What the person at the terminal is asked; an answer that is not listed means nothing. */
@@ -71,6 +83,10 @@ export class ChatView {
   #isReady = true;
   #hasWorked = true;
   #isLeaving = false;
+  /** A question has ended without the person, who may still answer it. */
+  #isQuestionOver = false;
+  /** Nothing was shown since the last message was sent. */
+  #isSilent = false;
 
   constructor(ports: ChatPorts) {
     this.#ports = ports;
@@ -108,6 +124,10 @@ export class ChatView {
     this.#isLeaving = false;
     if (this.#asked !== undefined) return this.answer(text);
     if (text.trim() === '') return this.#isIdle ? this.prompt() : undefined;
+    if (this.#isQuestionOver && ANSWERS.has(text.trim().toLowerCase())) {
+      return this.#ports.note('That question is over, so this was not sent.\n');
+    }
+    this.#isQuestionOver = false;
     if (text.trim() === '/quit') return this.#ports.end(true);
     if (text.trim() === '/help') return this.greet();
     void this.#send(text);
@@ -132,11 +152,19 @@ export class ChatView {
   async #send(text: string): Promise<void> {
     this.#isIdle = false;
     this.#isReady = false;
+    this.#isSilent = true;
     const sending = `message ${++this.#sent}`;
     this.#open.add(sending);
     const taskId = await this.#ports.send(text);
     this.#open.delete(sending);
     if (taskId !== undefined && !this.#ended.has(taskId)) this.#open.add(taskId);
+  }
+
+  /** A while after a message was sent: a model may take its time. */
+  stillWorks(): void {
+    if (!this.#isSilent || this.#isIdle || this.#asked !== undefined) return;
+    this.#isSilent = false;
+    this.#ports.note(`${this.#ports.colors.dim('Steward works. Ctrl-C stops it.')}\n`);
   }
 
   /** Ctrl-C: stops what is under way; again, or when nothing is, leaves. */
@@ -157,6 +185,7 @@ export class ChatView {
     const id = ended.kind === 'request' ? ended.request.id : ended.id;
     this.#waiting.delete(id);
     if (this.#asked?.id !== id) return;
+    this.#isQuestionOver = true;
     this.#ports.note('\nThis was decided elsewhere, or its time is over.\n');
     this.#close();
   }
@@ -187,6 +216,7 @@ export class ChatView {
       const key = `${id}-${step.n}`;
       if (!OVER.has(step.state) || this.#shownSteps.has(key)) continue;
       this.#shownSteps.add(key);
+      this.#isSilent = false;
       // A question stands on its line without an end.
       const lead = this.#asked === undefined ? '' : '\n';
       this.#ports.note(`${lead}${stepLine(step, this.#ports.colors)}\n`);

@@ -21,6 +21,8 @@ import { stewardAnswer } from './steward-home.ts';
 
 const WAIT_MS = 30_000;
 const LINE_LENGTH_MAX = 100_000;
+/** So long nobody wonders whether something happens. */
+const SILENT_MS = 3_000;
 
 interface ChatOptions {
   readonly socket: string;
@@ -50,6 +52,7 @@ export async function chat({ socket, message }: ChatOptions, io: Io): Promise<bo
       conversationId = taken.conversation_id;
       void follow(conversationId);
     }
+    if (io.stdinIsTerminal) setTimeout(() => view.stillWorks(), SILENT_MS).unref();
     return taken.task_id ?? undefined;
   };
   const view = new ChatView({
