@@ -1,6 +1,7 @@
 // How one gets in: by the link of `sub ui`, whose code stands behind the # of the address, or by a key of the gateway.
 import { LOGIN_PATH } from '@subluminal/contracts';
 import { useEffect, useState } from 'react';
+import { goTo } from '../address/address.ts';
 import { ApiFailure } from '../api/request.ts';
 import { logIn } from '../api/session.ts';
 import { Button, CommandLine } from '../parts/buttons.tsx';
@@ -15,7 +16,7 @@ interface LoginProps {
 function takeCode(): string {
   const { pathname, hash } = globalThis.location;
   if (pathname !== LOGIN_PATH || hash.length <= 1) return '';
-  globalThis.history.replaceState(null, '', '/');
+  goTo({ path: [] }, 'replace');
   return hash.slice(1);
 }
 
