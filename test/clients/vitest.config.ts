@@ -6,12 +6,11 @@ export default defineConfig({
     root: new URL('../../', import.meta.url).pathname,
     include: ['test/clients/*.test.ts'],
     pool: 'threads',
-    // A client waits as much as it works: one at a time leaves a core idle.
-    maxWorkers: 2,
+    // A client waits more than it works: as many at a time as there are cores leave the machine idle.
+    maxWorkers: 3,
     isolate: false,
     // They run beside other checks on a shared machine, and a client that waits too long gives up.
     retry: 1,
-    globalSetup: './tools/test-folder.ts',
     testTimeout: 180_000,
     hookTimeout: 60_000,
   },

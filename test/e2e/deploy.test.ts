@@ -15,7 +15,6 @@ import {
   readFileSync,
   rmSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readSource, treeValue } from '@subluminal/core/policy';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -163,7 +162,8 @@ function linkPackages(to: string): void {
 describe('the commands of the image', () => {
   let folder: string;
   beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'sub-deploy-'));
+    // On a disk, where the packages of the checkout can be linked.
+    folder = mkdtempSync('/tmp/sub-deploy-');
     // Others get through, as they do in the image.
     chmodSync(folder, 0o755);
     mkdirSync(join(folder, 'home'));
