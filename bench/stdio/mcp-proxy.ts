@@ -7,7 +7,7 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { type Connection, INITIALIZE, INITIALIZED, type Load } from './connection.ts';
+import { type Connection, INITIALIZE, INITIALIZED, LIST_TOOLS, type Load } from './connection.ts';
 import type { Requests } from './requests.ts';
 import { NODE, type Place, SERVER, type Way } from './ways.ts';
 
@@ -53,6 +53,10 @@ class HttpConnection implements Connection {
     if (typeof id === 'string') this.#session = { 'mcp-session-id': id };
     await textOf(answer);
     await textOf(await this.#post(JSON.stringify(INITIALIZED)));
+  }
+
+  async warmUp(): Promise<void> {
+    await textOf(await this.#post(JSON.stringify(LIST_TOOLS)));
   }
 
   async call(requests: Requests): Promise<void> {

@@ -46,7 +46,10 @@ async function withOpen<T>(
 ): Promise<T> {
   const open = ways.map((way) => ({ name: way.name, connection: way.open() }));
   try {
-    for (const { connection } of open) await connection.initialize();
+    for (const { connection } of open) {
+      await connection.initialize();
+      await connection.warmUp();
+    }
     return await use(open);
   } finally {
     await Promise.all(open.map(({ connection }) => connection.close()));
@@ -81,11 +84,33 @@ export function latency(ways: readonly Way[], samples: number): Promise<Figures<
         samplesUs[round] = (await timedMs(() => connection.call(requests))) * 1_000;
       }
     }
-    return figures(lanes, ({ samplesUs }) => {
-      const sorted = samplesUs.toSorted();
-      return { p50Us: percentile(sorted, 50), p99Us: percentile(sorted, 99) };
-    });
+    return figures(lanes, ({ samplesUs }) => percentilesOf(samplesUs));
   });
+}
+
+/** The first calls of sessions that have just begun, one after the other: the median time to an answer. */
+export async function firstCalls(
+  ways: readonly Way[],
+  { sessions, calls }: { readonly sessions: number; readonly calls: number },
+): Promise<Figures<Latency>> {
+  const samplesUs = new Map(ways.map(({ name }) => [name, [] as number[]]));
+  for (let session = 0; session < sessions; session++) {
+    await withOpen(inTurn(ways, session), async (open) => {
+      const requests = new Requests(LATENCY_BYTES, 2);
+      for (let at = 0; at < calls; at++) {
+        for (const { name, connection } of inTurn(open, at)) {
+          const tookMs = await timedMs(() => connection.call(requests));
+          samplesUs.get(name)?.push(tookMs * 1_000);
+        }
+      }
+    });
+  }
+  return new Map([...samplesUs].map(([name, all]) => [name, percentilesOf(all)]));
+}
+
+function percentilesOf(samplesUs: ArrayLike<number>): Latency {
+  const sorted = Float64Array.from(samplesUs).toSorted();
+  return { p50Us: percentile(sorted, 50), p99Us: percentile(sorted, 99) };
 }
 
 /** Calls per second with a window of them open; the median of all rounds. */
