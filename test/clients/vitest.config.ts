@@ -1,5 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
+// Only npm gets it, when a test installs the packed product (test/packed.ts).
+process.env['TEST_CA_CERTS'] = process.env['NODE_EXTRA_CA_CERTS'] ?? '';
+delete process.env['NODE_EXTRA_CA_CERTS'];
+
 // A project of its own: it needs clients that only `npm run test:clients` installs.
 export default defineConfig({
   test: {
