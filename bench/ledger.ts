@@ -1,5 +1,6 @@
 // `npm run bench -- ledger`: fifty producers at once into `sub ledgerd`, as fast as it takes their events;
 // then what the ledger takes on disk, its questions, `sub ledger verify`, and `sub ingest` of a file.
+import { once } from 'node:events';
 import { createWriteStream, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -77,7 +78,7 @@ async function ingestFile(
   for (let made = 0; made < calls; made++) {
     const lines = maker.call();
     ingestEvents += lines.length;
-    if (!out.write(`${lines.join('\n')}\n`)) await new Promise((go) => out.once('drain', go));
+    if (!out.write(`${lines.join('\n')}\n`)) await once(out, 'drain');
   }
   out.end();
   await finished(out);

@@ -39,7 +39,7 @@ const BLOCKED: Decision = {
   summary: 'Writes go into the repository alone.',
 };
 
-interface Source {
+export interface Source {
   readonly path: string;
   readonly text: string;
 }
@@ -119,7 +119,11 @@ export class LineMaker {
     if (isBlocked) {
       const error = { class: 'policy_block', message: BLOCKED.summary } as const;
       const fixed = { status: 'ERROR', latency_ms, bytes_out: 120 } as const;
-      return writer.line('tool_call_end', { call, ...fixed, preview: { truncated: false }, error }, ts);
+      return writer.line(
+        'tool_call_end',
+        { call, ...fixed, preview: { truncated: false }, error },
+        ts,
+      );
     }
     const text = this.#piece().piece;
     const result_preview = JSON.stringify({ content: [{ type: 'text', text }] });
@@ -127,7 +131,10 @@ export class LineMaker {
     const bytes_out = result_preview.length + 60;
     const isFailed = this.#below(30) === 0;
     const ended = isFailed
-      ? ({ status: 'ERROR', error: { class: 'upstream_error', message: 'ENOENT: no such file' } } as const)
+      ? ({
+          status: 'ERROR',
+          error: { class: 'upstream_error', message: 'ENOENT: no such file' },
+        } as const)
       : ({ status: 'OK' } as const);
     return writer.line('tool_call_end', { call, latency_ms, bytes_out, preview, ...ended }, ts);
   }
@@ -176,9 +183,14 @@ function argsOf(tool: string, piece: string): object {
     case 'write_file':
       return { content: piece };
     case 'edit_file':
-      return { old_text: piece.slice(0, piece.length / 2), new_text: piece.slice(piece.length / 2) };
+      return {
+        old_text: piece.slice(0, piece.length / 2),
+        new_text: piece.slice(piece.length / 2),
+      };
     case 'run_command':
-      return { command: `grep -rn ${JSON.stringify(piece.slice(0, 200))} . && cat <<'END'\n${piece}\nEND` };
+      return {
+        command: `grep -rn ${JSON.stringify(piece.slice(0, 200))} . && cat <<'END'\n${piece}\nEND`,
+      };
     default:
       return { query: piece.slice(0, 120), context: piece };
   }

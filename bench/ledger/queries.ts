@@ -11,7 +11,16 @@ export interface Asked {
 
 const TIMES = 100;
 const TEXT_TIMES = 20;
-const WORDS = ['import', 'const', 'describe', 'Promise', 'the ledger', 'readonly', 'await', 'return'];
+const WORDS = [
+  'import',
+  'const',
+  'describe',
+  'Promise',
+  'the ledger',
+  'readonly',
+  'await',
+  'return',
+];
 
 export async function askQueries(reader: StoreReader): Promise<readonly Asked[]> {
   const { rows: runs } = await reader.runs({}, { limit: 1_000 });
@@ -25,13 +34,33 @@ export async function askQueries(reader: StoreReader): Promise<readonly Asked[]>
     return reader.call(call?.run_id ?? '', call?.call_id ?? '');
   };
   return [
-    await timed('by run', TIMES, ask((index) => ({ runId: some(runs, index)?.run_id ?? '' }))),
-    await timed('by tool', TIMES, ask((index) => ({ toolName: toolName(index) }))),
-    await timed('by decision', TIMES, ask((index) => ({ decision: 'BLOCK', fromMs: index }))),
+    await timed(
+      'by run',
+      TIMES,
+      ask((index) => ({ runId: some(runs, index)?.run_id ?? '' })),
+    ),
+    await timed(
+      'by tool',
+      TIMES,
+      ask((index) => ({ toolName: toolName(index) })),
+    ),
+    await timed(
+      'by decision',
+      TIMES,
+      ask((index) => ({ decision: 'BLOCK', fromMs: index })),
+    ),
     await timed('one call', TIMES, one),
     await timed('one run', TIMES, (index) => reader.run(some(runs, index)?.run_id ?? '')),
-    await timed('by text', TEXT_TIMES, ask((index) => ({ text: some(WORDS, index) ?? '' }))),
-    await timed('by text that is rare', TEXT_TIMES, ask((index) => ({ text: `qzx${index}jvw` }))),
+    await timed(
+      'by text',
+      TEXT_TIMES,
+      ask((index) => ({ text: some(WORDS, index) ?? '' })),
+    ),
+    await timed(
+      'by text that is rare',
+      TEXT_TIMES,
+      ask((index) => ({ text: `qzx${index}jvw` })),
+    ),
   ];
 }
 

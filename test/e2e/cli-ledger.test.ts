@@ -332,7 +332,7 @@ describe('sub ledger verify', () => {
   test.each([
     [
       'changed',
-      `UPDATE events SET line = replace(line, 'create_issue', 'list_issues') WHERE seq = 20`,
+      `UPDATE lines SET line = replace(line, 'create_issue', 'list_issues') WHERE seq = 20`,
     ],
     ['removed', 'DELETE FROM events WHERE seq = 20'],
   ])('names a row that was %s', async (kind, sql) => {

@@ -16,7 +16,7 @@ const FIXED_BYTES = 2 * HASH_BYTES + 16;
 export const GENESIS: Uint8Array = new Uint8Array(HASH_BYTES);
 const EMPTY: Uint8Array = new Uint8Array(0);
 
-export function digestOf(line: string): Uint8Array {
+export function digestOf(line: string | Uint8Array): Uint8Array {
   return hash('sha256', line, 'buffer');
 }
 

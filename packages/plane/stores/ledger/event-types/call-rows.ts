@@ -16,7 +16,7 @@ export function addStart(
     (preview.truncated ? FLAGS.argsTruncated : 0) |
     (preview.previews_dropped === true ? FLAGS.argsDropped : 0) |
     (isPruned(preview) ? FLAGS.argsPruned : 0);
-  addPreview(change, { args_preview: preview.args_preview ?? null }, flags);
+  addPreview(change, { args_seq: preview.args_preview === undefined ? null : change.seq }, flags);
 }
 
 export function addDecision(
@@ -57,7 +57,8 @@ export function addEnd(change: CallChange, event: EventOf<'tool_call_end' | 'tur
     (preview.truncated ? FLAGS.resultTruncated : 0) |
     (preview.previews_dropped === true ? FLAGS.resultDropped : 0) |
     (isPruned(preview) ? FLAGS.resultPruned : 0);
-  addPreview(change, { result_preview: preview.result_preview ?? null }, flags);
+  const result_seq = preview.result_preview === undefined ? null : change.seq;
+  addPreview(change, { result_seq }, flags);
 }
 
 /** Of what later versions may add, nothing is kept. */

@@ -13,7 +13,7 @@ import type { EventRow } from '../store/stored-rows.ts';
 import { eventMember } from './registry.ts';
 
 /** Goes up when the same events make other rows than before; ledgers are then rebuilt. */
-export const PROJECTION_VERSION = '5';
+export const PROJECTION_VERSION = '6';
 
 export function projectEvent(into: Projection, event: Event, place: EventPlace): void {
   const run = runDelta(into, event, place.atMs);

@@ -11,7 +11,8 @@ import type {
   Tip,
 } from '../store/stored-rows.ts';
 import { TABLES } from '../store/tables.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, inOneView } from './connection.ts';
+import { type LineFinder, lineFinder } from './line-blocks.ts';
 import { loadSqlite, type SqlRow } from './load.ts';
 import {
   anyCell,
@@ -25,8 +26,8 @@ import {
 } from './rows.ts';
 import { migrate } from './schema.ts';
 
-export const EVENT_COLUMNS =
-  'e.seq, p.name AS producer, e.producer_seq, e.hash, e.digest, e.type, e.ts, e.run_id, e.line';
+export const EVENT_COLUMNS = `e.seq, p.name AS producer, e.producer_seq, e.hash, e.digest, e.type, e.ts, e.run_id,
+  COALESCE(l.line, e.line) AS line`;
 const HEAD_COLUMNS = 'n, kind, seq, hash, count, created_at, prev, key_id, signature';
 
 export type ChainReader = ReturnType<typeof chainReads>;
@@ -94,16 +95,21 @@ function eventsOf(connection: Connection, request: EventsRequest): readonly Even
     runId === undefined && type === undefined && producer === undefined && pruned !== true;
   const sql = `SELECT ${EVENT_COLUMNS}
     FROM events e ${isWhole ? 'NOT INDEXED' : ''} LEFT JOIN producers p ON p.id = e.producer_id
+    LEFT JOIN lines l ON l.seq = e.seq
     WHERE ${matching} ORDER BY e.seq LIMIT ?`;
-  return connection.all(sql, ...values, limit).map(eventOf);
+  return inOneView(connection, () => {
+    const packed = lineFinder(connection);
+    return connection.all(sql, ...values, limit).map((row) => eventOf(row, packed));
+  });
 }
 
-export function eventOf(row: SqlRow): EventRow {
+export function eventOf(row: SqlRow, packed: LineFinder): EventRow {
+  const seq = integerCell(row, 'seq');
   return {
-    seq: integerCell(row, 'seq'),
+    seq,
     producer: textOrNull(row, 'producer') ?? '',
     producerSeq: integerCell(row, 'producer_seq'),
-    line: textOrNull(row, 'line'),
+    line: textOrNull(row, 'line') ?? packed(seq)?.toString('utf8') ?? null,
     digest: bytesOrNull(row, 'digest'),
     hash: bytesCell(row, 'hash'),
     type: textOrNull(row, 'type'),

@@ -94,6 +94,17 @@ function connection(file: string, db: Database) {
   };
 }
 
+/** What `work` reads with several statements is from one moment, though another process writes. */
+export function inOneView<T>(connection: Connection, work: () => T): T {
+  if (connection.db.isTransaction) return work();
+  connection.run('BEGIN');
+  try {
+    return work();
+  } finally {
+    connection.run('COMMIT');
+  }
+}
+
 /** Makes the file and its folder for this user alone, and keeps an existing file to that. */
 export function prepareFile(file: string): void {
   translated(file, () => {

@@ -78,7 +78,7 @@ describe('the file', () => {
     const home = new LedgerHome(join(tempFolder(), 'new', 'home'));
     const ledger = await home.open();
     await ledger.ingest(new Shim('a').call('c'));
-    expect(await pragmas(home.file)).toMatchObject({ journal_mode: 'wal', user_version: 7 });
+    expect(await pragmas(home.file)).toMatchObject({ journal_mode: 'wal', user_version: 8 });
     expect(statSync(home.folder).mode & 0o777).toBe(0o700);
     for (const name of readdirSync(home.folder)) {
       expect(statSync(join(home.folder, name)).mode & 0o777, name).toBe(0o600);
@@ -350,6 +350,7 @@ describe('migrations', () => {
       '7e11d07680efa71b',
       '2d73dd7289b18702',
       '3bc025e4a5e3958b',
+      '56a8530a18a35e92',
     ]);
   });
 });

@@ -196,6 +196,30 @@ const NOTICES = `CREATE INDEX events_notices ON events (type, seq) WHERE ${NOTIC
 const WOULD = `CREATE INDEX calls_would ON tool_calls (would_rule_id, created_at)
   WHERE would_rule_id IS NOT NULL;`;
 
+/**
+ * A line stands once: as it came, then packed with its neighbours; lines of earlier versions stay in `events`. A
+ * preview is read from the line that brought it.
+ */
+const PACKED_LINES = `
+CREATE TABLE lines (
+  seq INTEGER PRIMARY KEY,
+  line TEXT NOT NULL
+) STRICT;
+CREATE TABLE line_blocks (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  first_seq INTEGER NOT NULL,
+  last_seq INTEGER NOT NULL,
+  bytes BLOB NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX line_blocks_seq ON line_blocks (first_seq, last_seq);
+DROP TABLE previews;
+CREATE TABLE previews (
+  id INTEGER PRIMARY KEY REFERENCES tool_calls (id) ON DELETE CASCADE,
+  args_seq INTEGER,
+  result_seq INTEGER,
+  redaction_flags INTEGER NOT NULL
+) STRICT;`;
+
 export const MIGRATIONS: readonly string[] = [
   FIRST,
   CONTENT,
@@ -204,6 +228,7 @@ export const MIGRATIONS: readonly string[] = [
   columnsSince(5),
   NOTICES,
   WOULD,
+  PACKED_LINES,
 ];
 
 // Brings a database to the schema of this version, or says why it can't.

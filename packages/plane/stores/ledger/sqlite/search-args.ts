@@ -4,108 +4,117 @@ import { parseJson } from '../../../os/index.ts';
 import { callArgsTest } from '../args/match-args.ts';
 import { isPathWanted } from '../args/parse-filters.ts';
 import { readArgs } from '../args/read-args.ts';
-import { type CallFilter, likePattern, type PathFilter, type Position } from '../store/query.ts';
+import type { CallFilter, PathFilter, Position } from '../store/query.ts';
 import { FLAGS } from '../store/tables.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, inOneView } from './connection.ts';
 import type { SqlRow } from './load.ts';
-import { type Condition, integerOrNull, textOrNull, where } from './rows.ts';
+import { PREVIEW_COLUMNS, previewsOf, textTest } from './previews.ts';
+import { integerOrNull, textOrNull, where } from './rows.ts';
 import { NEWEST_FIRST, placeOf, type Search, scanCalls } from './scan-calls.ts';
-import type { FoundCalls, TextSearch } from './search.ts';
+import { type FoundCalls, type TextSearch, textSearch } from './search.ts';
 
-interface SearchArgsOptions extends TextSearch {
-  /** What else texts must hold. */
-  readonly texts: readonly Condition[];
+/** The arguments of a call as they are on record, and what is known of its run. */
+interface Recorded {
+  readonly args: string | null;
+  /** Not the whole arguments. */
+  readonly isCut: boolean;
+  readonly metadata: string;
 }
 
-/** JSON may spell any letter as `\u002e`. */
-const IS_SPELLED = String.raw`instr(p.args_preview, '\u') > 0`;
-/** A URI may spell it as `%2e`. */
-const IS_URI = "p.args_preview LIKE '%file:%'";
-const IS_IN_HOME = "p.args_preview GLOB '*[~$]*'";
-const NOT_WHOLE = `p.args_preview IS NULL OR p.redaction_flags & ${FLAGS.argsTruncated}`;
-const MENTIONS = String.raw`p.args_preview LIKE ? ESCAPE '\'`;
-const IS_RUN_IN = String.raw`r.metadata_json LIKE ? ESCAPE '\'`;
-/** Its repository is not known. */
-const IS_RUN_ANYWHERE = "ifnull(r.metadata_json, '') NOT LIKE '%\"repo_path\"%'";
+type Sieve = (call: Recorded & { readonly args: string }) => boolean;
+
+/** JSON may spell any letter as `\u002e`, and a URI as `%2e`. */
+const IS_SPELLED = /\\u/;
+const IS_URI = /file:/i;
+const IS_IN_HOME = /[~$]/;
 /** What JSON may write with a backslash. */
 const ESCAPED = /["\\/\p{Cc}]/u;
-const PATTERN_MAX = 200;
 
 export async function searchArgs(
   connection: Connection,
   search: Search,
-  { filter, limit, texts }: SearchArgsOptions,
+  { filter, limit }: TextSearch,
 ): Promise<FoundCalls> {
   const fits = testOf(filter);
+  const sieves = mayFit(filter);
+  const text = filter.text === undefined ? undefined : textSearch(filter.text);
   const found: Position[] = [];
   let unseen = 0;
-  const sieve: readonly Condition[] = [...texts, ["c.kind = 'tool_call'"], ...mayFit(filter)];
-  const look = ({ access, conditions }: Search) => {
-    const { sql: matching, values } = where([...conditions, ...sieve]);
-    const sql = `SELECT c.id, c.created_at, p.args_preview, p.redaction_flags, r.metadata_json
+  const lookAt = ({ access, conditions }: Search) => {
+    const { sql: matching, values } = where([...conditions, ["c.kind = 'tool_call'"]]);
+    const sql = `SELECT c.id, c.created_at, p.redaction_flags, r.metadata_json,
+        ${text?.columns ?? PREVIEW_COLUMNS}
       FROM tool_calls c ${access}
       LEFT JOIN previews p ON p.id = c.id LEFT JOIN runs r ON r.run_id = c.run_id
       WHERE ${matching} ${NEWEST_FIRST}`;
-    for (const row of connection.all(sql, ...values)) {
-      if (fits(row)) found.push(placeOf(row));
-      else if (isCut(row)) unseen++;
+    const previews = previewsOf(connection);
+    const hasText = text?.testFor(connection);
+    for (const row of connection.all(sql, ...(text?.values ?? []), ...values)) {
+      if (hasText?.(row) === false) continue;
+      const call = recordedOf(row, previews.args(row));
+      if (fits(call, sieves)) found.push(placeOf(row));
+      else if (call.isCut) unseen++;
       if (found.length === limit) return true;
     }
     return false;
   };
+  const look = (piece: Search) => inOneView(connection, () => lookAt(piece));
   const next = await scanCalls(connection, search, { look });
   const ids = found.map(({ id }) => Number(id));
   return { ids, unseen, next: found.length === limit ? found.at(-1) : next };
 }
 
-/** Conditions that every call meets which may fit. */
-function mayFit({ path, args = [] }: CallFilter): readonly Condition[] {
+/** What every call passes that may fit; cheap, where reading the arguments is not. */
+function mayFit({ path, args = [] }: CallFilter): readonly Sieve[] {
   return [
     ...(path === undefined ? [] : [mayNamePath(path)]),
     ...args.map(({ name }) => mayHaveKey(name.replace(/\..*$/s, '') || name)),
   ];
 }
 
-function mayHaveKey(key: string): Condition {
-  if (ESCAPED.test(key)) return ['1'];
-  const pattern = likePattern(key.slice(0, PATTERN_MAX));
-  return [`(${MENTIONS} OR ${IS_SPELLED} OR ${NOT_WHOLE})`, pattern];
+function mayHaveKey(key: string): Sieve {
+  if (ESCAPED.test(key)) return () => true;
+  const mentions = textTest(key);
+  return ({ args, isCut }) => isCut || mentions(args) || IS_SPELLED.test(args);
 }
 
 /** The last part of the path stands in the arguments, unless what names begin in is below it. */
-function mayNamePath(filter: PathFilter): Condition {
+function mayNamePath(filter: PathFilter): Sieve {
   const { paths, home, folder } = filter;
   const bases = [...new Set(paths.map((path) => path.slice(path.lastIndexOf('/') + 1)))];
-  if (bases.some((base) => base === '' || ESCAPED.test(base))) return ['1'];
-  const patterns = bases.map((base) => likePattern(base.slice(0, PATTERN_MAX)));
-  const hasBelow = (start: string) => isPathWanted(filter, start);
-  const sql = [
-    ...patterns.flatMap(() => [MENTIONS, IS_RUN_IN]),
-    ...[IS_SPELLED, IS_URI, NOT_WHOLE],
-    ...(hasBelow(home) ? [IS_IN_HOME] : []),
-    ...(hasBelow(folder) ? [IS_RUN_ANYWHERE] : []),
-  ];
-  return [`(${sql.join(' OR ')})`, ...patterns.flatMap((pattern) => [pattern, pattern])];
+  if (bases.some((base) => base === '' || ESCAPED.test(base))) return () => true;
+  const mentions = bases.map((base) => textTest(base));
+  const isHomeBelow = isPathWanted(filter, home);
+  const isFolderBelow = isPathWanted(filter, folder);
+  return ({ args, isCut, metadata }) =>
+    isCut ||
+    mentions.some((mentioned) => mentioned(args) || mentioned(metadata)) ||
+    IS_SPELLED.test(args) ||
+    IS_URI.test(args) ||
+    (isHomeBelow && IS_IN_HOME.test(args)) ||
+    // Its repository is not known.
+    (isFolderBelow && !metadata.includes('"repo_path"'));
 }
 
-function testOf(filter: CallFilter): (row: SqlRow) => boolean {
+function testOf(filter: CallFilter): (call: Recorded, sieves: readonly Sieve[]) => boolean {
   const fits = callArgsTest(filter) ?? (() => true);
-  return (row) => {
-    const preview = textOrNull(row, 'args_preview');
-    const value = preview === null ? undefined : readArgs(preview);
-    return value !== undefined && fits(value, folderOf(row));
+  return ({ args, isCut, metadata }, sieves) => {
+    if (args === null || !sieves.every((may) => may({ args, isCut, metadata }))) return false;
+    const value = readArgs(args);
+    return value !== undefined && fits(value, folderOf(metadata));
   };
 }
 
 /** The repository that the run worked in. */
-function folderOf(row: SqlRow): string | undefined {
-  const metadata = parseJson(textOrNull(row, 'metadata_json') ?? '');
+function folderOf(text: string): string | undefined {
+  const metadata = parseJson(text);
   const workload = isObject(metadata) ? metadata['workload'] : undefined;
   const folder = isObject(workload) ? workload['repo_path'] : undefined;
   return typeof folder === 'string' && folder.startsWith('/') ? folder : undefined;
 }
 
-function isCut(row: SqlRow): boolean {
-  if (textOrNull(row, 'args_preview') === null) return true;
-  return ((integerOrNull(row, 'redaction_flags') ?? 0) & FLAGS.argsTruncated) !== 0;
+function recordedOf(row: SqlRow, args: string | null): Recorded {
+  const flags = integerOrNull(row, 'redaction_flags') ?? 0;
+  const isCut = args === null || (flags & FLAGS.argsTruncated) !== 0;
+  return { args, isCut, metadata: textOrNull(row, 'metadata_json') ?? '' };
 }

@@ -17,11 +17,11 @@ import {
 } from '../store/query.ts';
 import { FLAGS, HINTS, TOOL_CALLS } from '../store/tables.ts';
 import { accessFor, conditionsOf } from './call-conditions.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, inOneView } from './connection.ts';
 import type { SqlRow } from './load.ts';
 import { namedConditions } from './name-conditions.ts';
+import { PREVIEW_COLUMNS, previewsOf, textTest } from './previews.ts';
 import {
-  type Condition,
   integerCell,
   integerOrNull,
   readRow,
@@ -34,6 +34,7 @@ import { NEWEST_FIRST, placeOf, type Search, scanCalls } from './scan-calls.ts';
 
 const COLUMNS = [
   ...Object.keys(TOOL_CALLS.columns).map((column) => `c.${column}`),
+  PREVIEW_COLUMNS,
   'p.redaction_flags',
   'r.principal',
   'r.client',
@@ -49,8 +50,6 @@ const TEXT_COLUMNS = [
   'c.provider',
   'c.summary',
   'c.error_message',
-  'p.args_preview',
-  'p.result_preview',
 ];
 
 export async function searchCalls(
@@ -92,20 +91,24 @@ export async function searchTexts(
   asked: TextSearch,
 ): Promise<FoundCalls> {
   const { text, path, args } = asked.filter;
-  const texts = text === undefined ? [] : [textCondition(text)];
   if (path !== undefined || args !== undefined) {
     const { searchArgs } = await import('./search-args.ts');
-    return searchArgs(connection, search, { ...asked, texts });
+    return searchArgs(connection, search, asked);
   }
+  const hasText = textSearch(text ?? '');
   const found: Position[] = [];
-  const look = ({ access, conditions }: Search) => {
-    const { sql: matching, values } = where([...conditions, ...texts]);
-    const sql = `SELECT c.created_at, c.id FROM tool_calls c ${access}
-      LEFT JOIN previews p ON p.id = c.id WHERE ${matching} ${NEWEST_FIRST} LIMIT ?`;
-    const left = Math.min(asked.limit - found.length, Number.MAX_SAFE_INTEGER);
-    for (const row of connection.all(sql, ...values, left)) found.push(placeOf(row));
-    return found.length >= asked.limit;
+  const lookAt = ({ access, conditions }: Search) => {
+    const { sql: matching, values } = where(conditions);
+    const sql = `SELECT c.created_at, c.id, ${hasText.columns} FROM tool_calls c ${access}
+      LEFT JOIN previews p ON p.id = c.id WHERE ${matching} ${NEWEST_FIRST}`;
+    const fits = hasText.testFor(connection);
+    for (const row of connection.all(sql, ...hasText.values, ...values)) {
+      if (fits(row)) found.push(placeOf(row));
+      if (found.length >= asked.limit) return true;
+    }
+    return false;
   };
+  const look = (piece: Search) => inOneView(connection, () => lookAt(piece));
   const next = await scanCalls(connection, search, { look });
   const isFull = found.length >= asked.limit;
   return { ids: found.map(({ id }) => Number(id)), next: isFull ? found.at(-1) : next };
@@ -127,10 +130,24 @@ function endOf(row: CallRow): Position {
   return { atMs: row.created_at_ms, id: String(row.id) };
 }
 
-function textCondition(text: string): Condition {
+/** Looks for a text in the columns that SQL has, then in the lines with the previews. */
+export function textSearch(text: string) {
   const pattern = likePattern(text);
   const like = TEXT_COLUMNS.map((column) => String.raw`${column} LIKE ? ESCAPE '\'`).join(' OR ');
-  return [`(${like})`, ...TEXT_COLUMNS.map(() => pattern)];
+  const hasText = textTest(text);
+  return {
+    columns: `(${like}) AS is_named, ${PREVIEW_COLUMNS}`,
+    /** Of the columns. */
+    values: TEXT_COLUMNS.map(() => pattern),
+    testFor: (connection: Connection) => {
+      const previews = previewsOf(connection, text);
+      return (row: SqlRow): boolean => {
+        if (row['is_named'] === 1) return true;
+        if (!previews.mayHold(row)) return false;
+        return hasText(previews.args(row)) || hasText(previews.result(row));
+      };
+    },
+  };
 }
 
 function select(
@@ -139,10 +156,16 @@ function select(
   limit: number,
 ): readonly CallRow[] {
   const { sql: matching, values } = where(conditions);
-  const columns = withArgs ? `${COLUMNS}, p.args_preview` : COLUMNS;
-  const sql = `SELECT ${columns} FROM tool_calls c ${access} ${JOINED}
+  const sql = `SELECT ${COLUMNS} FROM tool_calls c ${access} ${JOINED}
     WHERE ${matching} ${NEWEST_FIRST} LIMIT ?`;
-  return connection.all(sql, ...values, limit).map(callOf);
+  return inOneView(connection, () => {
+    const rows = connection.all(sql, ...values, limit);
+    const previews = previewsOf(connection);
+    return rows.map((row) => ({
+      ...callOf(row),
+      ...(withArgs && { args_preview: previews.args(row) }),
+    }));
+  });
 }
 
 export function findCall(
@@ -150,10 +173,10 @@ export function findCall(
   runId: string,
   callId: string,
 ): CallDetail | undefined {
-  const sql = `SELECT ${COLUMNS}, p.args_preview, p.result_preview
-    FROM tool_calls c ${JOINED} WHERE c.run_id = ? AND c.call_id = ?`;
+  const sql = `SELECT ${COLUMNS} FROM tool_calls c ${JOINED} WHERE c.run_id = ? AND c.call_id = ?`;
   const row = connection.get(sql, runId, callId);
   if (row === undefined) return undefined;
+  const previews = previewsOf(connection);
   const hint = connection.get(
     'SELECT * FROM hints WHERE run_id = ? AND call_id = ?',
     runId,
@@ -161,8 +184,8 @@ export function findCall(
   );
   return {
     ...callOf(row),
-    args_preview: textOrNull(row, 'args_preview'),
-    result_preview: textOrNull(row, 'result_preview'),
+    args_preview: previews.args(row),
+    result_preview: previews.result(row),
     redaction_flags: flagsOf(row),
     hint: hint === undefined ? null : readRow(HINTS, hint),
   };
@@ -206,7 +229,6 @@ function callOf(row: SqlRow): CallRow {
     principal: textOrNull(row, 'principal'),
     client: textOrNull(row, 'client'),
     approved_by: textsOf(parseJson(textCell(row, 'approved_by'))),
-    ...(row['args_preview'] !== undefined && { args_preview: textOrNull(row, 'args_preview') }),
   };
 }
 

@@ -11,6 +11,7 @@ import type {
   TimeRange,
 } from '../store/query.ts';
 import type { Connection } from './connection.ts';
+import { lineAt, lineFinder } from './line-blocks.ts';
 import type { SqlRow } from './load.ts';
 import { integerCell, integerOrNull, textCell, textOrNull, textsOf, where } from './rows.ts';
 import { NOTICE_TYPES } from './schema.ts';
@@ -20,6 +21,7 @@ const REFUSED = "decision <> 'ALLOW'";
 /** An answer that a gate held back is no failure of the server. */
 const FAILED = `status <> 'OK' AND decision = 'ALLOW' AND COALESCE(error_class, '') <> 'policy_block'`;
 const TOOLS_MAX = 20_000;
+const NOTICES_PAGE = 500;
 /** So many are counted in one go. */
 const TURN_TOOLS = 200;
 
@@ -189,13 +191,22 @@ export function serverNotices(
   connection: Connection,
   { type, words, fromMs, limit }: ServerNoticesQuery,
 ): readonly ServerNotice[] {
-  // A first sieve in the text: the reader of the event decides.
-  const said = words.map(() => 'instr(line, ?) > 0').join(' OR ') || '1';
-  const sql = `SELECT seq, line FROM events INDEXED BY events_notices
-    WHERE ${NOTICE_TYPES} AND type = ? AND ts >= ? AND line IS NOT NULL AND (${said})
-    ORDER BY seq DESC LIMIT ?`;
-  return connection.all(sql, type, fromMs, ...words, limit).map((row) => ({
-    seq: integerCell(row, 'seq'),
-    line: textCell(row, 'line'),
-  }));
+  const sql = `SELECT seq FROM events INDEXED BY events_notices
+    WHERE ${NOTICE_TYPES} AND type = ? AND ts >= ? AND seq < ? ORDER BY seq DESC LIMIT ?`;
+  const packed = lineFinder(connection);
+  const notices: ServerNotice[] = [];
+  for (let before = Number.MAX_SAFE_INTEGER; ; ) {
+    const seqs = connection
+      .all(sql, type, fromMs, before, NOTICES_PAGE)
+      .map((row) => integerCell(row, 'seq'));
+    for (const seq of seqs) {
+      const line = lineAt(connection, seq, packed);
+      // A first sieve in the text: the reader of the event decides.
+      const isSaid = words.length === 0 || words.some((word) => line?.includes(word) === true);
+      if (line !== null && isSaid) notices.push({ seq, line });
+      if (notices.length === limit) return notices;
+    }
+    if (seqs.length < NOTICES_PAGE) return notices;
+    before = seqs.at(-1) ?? before;
+  }
 }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { attempt } from '../../../os/index.ts';
 import { ledgerFailure } from '../chain/ledger-failure.ts';
+import { renewRows } from '../event-types/renew-rows.ts';
 import type { Projection } from '../store/projection.ts';
 import type {
   CallFilter,
@@ -23,6 +24,7 @@ import {
   BUSY_TIMEOUT_MS,
   type Connection,
   connect,
+  inOneView,
   lockWriter,
   prepareFile,
   requireFile,
@@ -37,6 +39,7 @@ import {
   sizeOf,
   statsOf,
 } from './overview.ts';
+import { linesToPack } from './line-blocks.ts';
 import { checkedVersion, MIGRATIONS, migrate } from './schema.ts';
 import { callsNamed, findCall, type NamedCalls, searchCalls } from './search.ts';
 import {
@@ -105,7 +108,12 @@ export async function openSqliteReader(
   }
   reader.close();
   // Our questions are about the newest schema, and only a writer can lead a ledger there.
-  await (await openSqliteStore(options)).close();
+  const store = await openSqliteStore(options);
+  try {
+    await store.transaction(renewRows);
+  } finally {
+    await store.close();
+  }
   return openSqliteReader(options);
 }
 
@@ -129,7 +137,8 @@ function readerOf(reader: Connection, migrations: readonly string[]) {
     calls: (filter: CallFilter, page: PageRequest) => searchCalls(reader, filter, page),
     /** The calls whose id is this one, or begins or ends so; the newest first. */
     callsNamed: async (id: string, which: NamedCalls) => callsNamed(reader, id, which),
-    call: async (runId: string, callId: string) => findCall(reader, runId, callId),
+    call: async (runId: string, callId: string) =>
+      inOneView(reader, () => findCall(reader, runId, callId)),
     runs: async (filter: RunFilter, page: PageRequest) => searchRuns(reader, filter, page),
     turnTotals: async (query: TurnTotalsQuery) => turnTotals(reader, query),
     turnCosts: async (query: TurnCostsQuery) => turnCosts(reader, query),
@@ -142,7 +151,8 @@ function readerOf(reader: Connection, migrations: readonly string[]) {
     serverUse: (range: TimeRange) => serverUse(reader, range),
     serverClients: async (range: TimeRange) => serverClients(reader, range),
     serverSeries: async (query: ServerSeriesQuery) => serverSeries(reader, query),
-    serverNotices: async (query: ServerNoticesQuery) => serverNotices(reader, query),
+    serverNotices: async (query: ServerNoticesQuery) =>
+      inOneView(reader, () => serverNotices(reader, query)),
     /** Of the last call of a tool. */
     riskClasses: async (server: string, tool: string) => lastRiskClasses(reader, server, tool),
     stats: async (range: Pick<CallFilter, 'fromMs' | 'toMs'>) => statsOf(reader, range),
@@ -232,6 +242,8 @@ function storeOf({ writer, reader, unlock, synchronous, migrations }: StoreConne
         level = wanted;
         return transact(writer, () => work(sqliteTransaction(writer, migrations)));
       }),
+    /** What is committed by now. */
+    linesToPack: async () => inOneView(reader, () => linesToPack(reader)),
     /** Gives unused space back to the system. */
     compact: () =>
       inTurn(async () => {

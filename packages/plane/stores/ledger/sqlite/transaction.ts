@@ -17,12 +17,19 @@ import {
 import { chainReads, EVENT_COLUMNS, eventOf } from './chain-reads.ts';
 import type { Connection } from './connection.ts';
 import {
+  addBlocks,
+  addLine,
+  lineAt,
+  lineFinder,
+  type PackedBlock,
+  unpackAround,
+} from './line-blocks.ts';
+import {
   bytesOrNull,
   insert,
   integerCell,
   integerOrNull,
   textCell,
-  textOrNull,
   type Upsert,
   update,
   upsert,
@@ -44,8 +51,8 @@ const LATER = {
   both: later('decision', 'status'),
 };
 const ADD_EVENT = `INSERT INTO events
-  (seq, producer_id, producer_seq, hash, digest, type, ts, run_id, line)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  (seq, producer_id, producer_seq, hash, digest, type, ts, run_id)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
 
 function later(...leaders: readonly string[]): Upsert {
   const { sql, values } = update(TOOL_CALLS, leaders);
@@ -63,7 +70,11 @@ export function sqliteTransaction(connection: Connection, migrations: readonly s
     ...chainReads(connection, migrations),
     /** For each key, what is stored of its event; undefined where none is. */
     stored: async (keys: readonly LineKey[]) => storedOf(connection, keys),
-    addEvents: async (rows: readonly EventRow[]) => addEvents(connection, rows),
+    /** The lines up to `packedTo` come in blocks. */
+    addEvents: async (rows: readonly EventRow[], packedTo = Number.NEGATIVE_INFINITY) =>
+      addEvents(connection, rows, packedTo),
+    /** Their lines must be as they were when the blocks were made. */
+    addBlocks: async (blocks: readonly PackedBlock[]) => addBlocks(connection, blocks),
     addHead: async (head: Head) => addHead(connection, head),
     /** Keeps the newest `rowsMax`; of one key the first, but rather one of a conflict. */
     addRejects: async (rows: readonly RejectRow[], rowsMax: number) =>
@@ -97,13 +108,16 @@ function storedOf(
   keys: readonly LineKey[],
 ): readonly (StoredLine | undefined)[] {
   const producers = new Map<string, { readonly id: number; readonly seqMax: number }>();
+  const packed = lineFinder(connection);
   return keys.map(({ producer, producerSeq }) => {
     const known = producers.get(producer) ?? lastOf(connection, producer);
     producers.set(producer, known);
     if (producerSeq > known.seqMax) return undefined;
-    const sql = 'SELECT line, digest FROM events WHERE producer_id = ? AND producer_seq = ?';
+    const sql = 'SELECT seq, digest FROM events WHERE producer_id = ? AND producer_seq = ?';
     const row = connection.get(sql, known.id, producerSeq);
-    return row && { line: textOrNull(row, 'line'), digest: bytesOrNull(row, 'digest') };
+    if (row === undefined) return undefined;
+    const line = lineAt(connection, integerCell(row, 'seq'), packed);
+    return { line, digest: bytesOrNull(row, 'digest') };
   });
 }
 
@@ -124,14 +138,15 @@ function addProducer(connection: Connection, name: string): number {
   return integerCell(connection.one(sql, name), 'id');
 }
 
-function addEvents(connection: Connection, rows: readonly EventRow[]): void {
+function addEvents(connection: Connection, rows: readonly EventRow[], packedTo: number): void {
   const ids = new Map<string, number>();
   for (const row of rows) {
     const { seq, producer, producerSeq, hash, digest, type, tsMs, runId, line } = row;
     const id =
       ids.get(producer) ?? producerId(connection, producer) ?? addProducer(connection, producer);
     ids.set(producer, id);
-    connection.run(ADD_EVENT, seq, id, producerSeq, hash, digest, type, tsMs, runId, line);
+    connection.run(ADD_EVENT, seq, id, producerSeq, hash, digest, type, tsMs, runId);
+    if (line !== null && seq > packedTo) addLine(connection, seq, line);
   }
 }
 
@@ -208,7 +223,7 @@ function staleRuns(connection: Connection, request: StaleRequest): readonly stri
   const { beforeMs, keepRuns, withPreviews, limit } = request;
   if (beforeMs === undefined && keepRuns === undefined) return [];
   const hasPreview = `EXISTS (SELECT 1 FROM tool_calls c JOIN previews p ON p.id = c.id
-    WHERE c.run_id = runs.run_id AND (p.args_preview IS NOT NULL OR p.result_preview IS NOT NULL))`;
+    WHERE c.run_id = runs.run_id AND (p.args_seq IS NOT NULL OR p.result_seq IS NOT NULL))`;
   const { sql: matching, values } = where([
     ['last_at < ?', beforeMs],
     ['run_id NOT IN (SELECT run_id FROM runs ORDER BY last_at DESC, run_id LIMIT ?)', keepRuns],
@@ -220,20 +235,25 @@ function staleRuns(connection: Connection, request: StaleRequest): readonly stri
 
 /** What came without a run that we know of; the ledger's own events stay. */
 function strayEvents(connection: Connection, beforeMs: number, limit: number): readonly EventRow[] {
+  // What has lost its line has lost its type, too.
   const sql = `SELECT ${EVENT_COLUMNS} FROM events e JOIN producers p ON p.id = e.producer_id
-    WHERE e.line IS NOT NULL AND COALESCE(e.ts, 0) < ? AND p.name <> ?
+    LEFT JOIN lines l ON l.seq = e.seq
+    WHERE e.type IS NOT NULL AND COALESCE(e.ts, 0) < ? AND p.name <> ?
       AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.run_id = e.run_id)
     ORDER BY e.seq LIMIT ?`;
-  return connection.all(sql, beforeMs, OWN_PRODUCER, limit).map(eventOf);
+  const packed = lineFinder(connection);
+  return connection.all(sql, beforeMs, OWN_PRODUCER, limit).map((row) => eventOf(row, packed));
 }
 
 function replaceLines(connection: Connection, rows: readonly PrunedEvent[]): void {
-  const shorten = 'UPDATE events SET digest = ?, line = ? WHERE seq = ?';
+  const shorten = 'UPDATE events SET digest = ?, line = NULL WHERE seq = ?';
   const remove =
     'UPDATE events SET digest = ?, line = NULL, type = NULL, ts = NULL, run_id = NULL WHERE seq = ?';
   for (const { seq, digest, line } of rows) {
-    if (line === null) connection.run(remove, digest, seq);
-    else connection.run(shorten, digest, line, seq);
+    unpackAround(connection, seq);
+    connection.run(line === null ? remove : shorten, digest, seq);
+    connection.run('DELETE FROM lines WHERE seq = ?', seq);
+    if (line !== null) addLine(connection, seq, line);
   }
 }
 
@@ -249,10 +269,10 @@ function dropRuns(connection: Connection, runIds: readonly string[]): void {
 function dropPreviews(connection: Connection, runIds: readonly string[]): void {
   const sql = `UPDATE previews SET
       redaction_flags = redaction_flags
-        | CASE WHEN args_preview IS NULL THEN 0 ELSE ${FLAGS.argsPruned} END
-        | CASE WHEN result_preview IS NULL THEN 0 ELSE ${FLAGS.resultPruned} END,
-      args_preview = NULL, result_preview = NULL
+        | CASE WHEN args_seq IS NULL THEN 0 ELSE ${FLAGS.argsPruned} END
+        | CASE WHEN result_seq IS NULL THEN 0 ELSE ${FLAGS.resultPruned} END,
+      args_seq = NULL, result_seq = NULL
     WHERE id IN (SELECT id FROM tool_calls WHERE run_id = ?)
-      AND (args_preview IS NOT NULL OR result_preview IS NOT NULL)`;
+      AND (args_seq IS NOT NULL OR result_seq IS NOT NULL)`;
   for (const runId of runIds) connection.run(sql, runId);
 }

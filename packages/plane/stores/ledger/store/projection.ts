@@ -45,6 +45,8 @@ type PreviewDelta = Delta<typeof PREVIEWS>;
 
 export interface CallChange {
   readonly row: CallDelta;
+  /** The event that changes it now. */
+  seq: number;
   /** Filed under the id of the call, which only the store knows. */
   preview: PreviewDelta | undefined;
 }
@@ -106,6 +108,7 @@ export function callChange(
   const key = pairKey(run_id, call_id);
   const known = into.calls.get(key);
   if (known !== undefined) {
+    known.seq = seq;
     known.row.events += 1;
     known.row.created_at = Math.min(known.row.created_at, atMs);
     return known;
@@ -113,19 +116,19 @@ export function callChange(
   const ids = { id: seq, run_id, call_id, agent_id };
   const none = { server_name: '', tool_name: '', args_hash: '' };
   const counts = { created_at: atMs, events: 1, preview_truncated: 0 };
-  const made = { row: { ...ids, ...none, ...callSubject(event), ...counts }, preview: undefined };
+  const row = { ...ids, ...none, ...callSubject(event), ...counts };
+  const made = { row, seq, preview: undefined };
   into.calls.set(key, made);
   return made;
 }
 
 export function addPreview(change: CallChange, added: PreviewDelta, flags: number): void {
-  const { args_preview = null, result_preview = null } = added;
-  if (args_preview === null && result_preview === null && flags === 0) return;
+  const { args_seq = null, result_seq = null } = added;
+  if (args_seq === null && result_seq === null && flags === 0) return;
   const known = change.preview;
   change.preview = {
-    call_id: change.row.call_id,
-    args_preview: args_preview ?? known?.args_preview ?? null,
-    result_preview: result_preview ?? known?.result_preview ?? null,
+    args_seq: args_seq ?? known?.args_seq ?? null,
+    result_seq: result_seq ?? known?.result_seq ?? null,
     redaction_flags: Number(known?.redaction_flags ?? 0) | flags,
   };
 }

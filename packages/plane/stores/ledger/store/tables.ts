@@ -119,9 +119,9 @@ export const PREVIEWS = {
   name: 'previews',
   columns: {
     id: { merge: 'key', kind: 'integer' },
-    call_id: { merge: 'first', kind: 'text' },
-    args_preview: { merge: 'last', kind: 'text', orNull: true },
-    result_preview: { merge: 'last', kind: 'text', orNull: true },
+    /** The events whose lines have them. */
+    args_seq: { merge: 'last', kind: 'integer', orNull: true },
+    result_seq: { merge: 'last', kind: 'integer', orNull: true },
     redaction_flags: { merge: 'or', kind: 'integer' },
   },
 } as const satisfies Table;

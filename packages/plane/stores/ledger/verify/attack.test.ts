@@ -36,7 +36,7 @@ function number8(value: number): Buffer {
 function rechain(db: Database): void {
   const rows = db
     .prepare(
-      `SELECT e.seq, e.producer_seq, e.line, p.name FROM events e
+      `SELECT e.seq, e.producer_seq, l.line, p.name FROM events e JOIN lines l ON l.seq = e.seq
        JOIN producers p ON p.id = e.producer_id ORDER BY e.seq`,
     )
     .all() as unknown as readonly Row[];
@@ -51,6 +51,7 @@ function rechain(db: Database): void {
       .update(row.name)
       .digest();
     db.prepare('UPDATE events SET seq = ?, hash = ? WHERE seq = ?').run(index + 1, hash, row.seq);
+    db.prepare('UPDATE lines SET seq = ? WHERE seq = ?').run(index + 1, row.seq);
   }
 }
 
@@ -60,10 +61,13 @@ function rewrite(db: Database): void {
     db.exec(`DELETE FROM ${table} WHERE run_id = 'two'`);
   }
   db.exec(`DELETE FROM previews WHERE id NOT IN (SELECT id FROM tool_calls)`);
-  db.exec(`UPDATE events SET line = replace(line, '"log"', '"status"') WHERE run_id = 'one'`);
+  db.exec('DELETE FROM lines WHERE seq NOT IN (SELECT seq FROM events)');
+  db.exec(`UPDATE lines SET line = replace(line, '"log"', '"status"')
+    WHERE seq IN (SELECT seq FROM events WHERE run_id = 'one')`);
   db.exec(`UPDATE tool_calls SET tool_name = 'status' WHERE run_id = 'one'`);
   // The id of a call is the number of its first event, which has moved.
-  db.exec(`UPDATE previews SET id = id - 5 WHERE id > 5`);
+  db.exec(`UPDATE previews SET id = id - 5, args_seq = args_seq - 5, result_seq = result_seq - 5
+    WHERE id > 5`);
   db.exec(`UPDATE tool_calls SET id = id - 5 WHERE id > 5`);
   rechain(db);
 }
@@ -80,6 +84,7 @@ function cutLastRun(db: Database): void {
   }
   db.exec('DELETE FROM previews WHERE id > 10');
   db.exec('DELETE FROM events WHERE seq > 10');
+  db.exec('DELETE FROM lines WHERE seq > 10');
   db.exec('DELETE FROM heads WHERE seq > 10');
   db.exec("DELETE FROM meta WHERE key NOT IN ('ledger_id', 'projection')");
 }
@@ -230,8 +235,9 @@ describe('events that were added to a closed ledger', () => {
   it('are not signed by the next daemon', async () => {
     const home = await threeRuns();
     await home.tamper((db) => {
-      db.exec(`INSERT INTO events (seq, producer_id, producer_seq, hash, type, ts, run_id, line)
-        SELECT 16, producer_id, 99, zeroblob(32), type, ts, run_id, line FROM events WHERE seq = 2`);
+      db.exec(`INSERT INTO events (seq, producer_id, producer_seq, hash, type, ts, run_id)
+        SELECT 16, producer_id, 99, zeroblob(32), type, ts, run_id FROM events WHERE seq = 2`);
+      db.exec('INSERT INTO lines SELECT 16, line FROM lines WHERE seq = 2');
       rechain(db);
     });
     expect(await errorsOf(home)).toContain('added');

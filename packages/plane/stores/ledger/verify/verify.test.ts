@@ -27,9 +27,10 @@ function forge(db: Database, seq: number, line: string): void {
   const hash = linkHash(hashOf(db, seq - 1), link);
   const { type, tsMs, runId } = factsOf(line);
   db.prepare(
-    `INSERT INTO events (seq, producer_id, producer_seq, hash, type, ts, run_id, line)
-     VALUES (?, 1, ?, ?, ?, ?, ?, ?)`,
-  ).run(seq, 1_000 + seq, hash, type, tsMs, runId, line);
+    `INSERT INTO events (seq, producer_id, producer_seq, hash, type, ts, run_id)
+     VALUES (?, 1, ?, ?, ?, ?, ?)`,
+  ).run(seq, 1_000 + seq, hash, type, tsMs, runId);
+  db.prepare('INSERT INTO lines (seq, line) VALUES (?, ?)').run(seq, line);
 }
 
 describe('verifying an untouched ledger', () => {
@@ -68,7 +69,7 @@ describe('verifying an untouched ledger', () => {
 
 describe('verifying a ledger that was changed', () => {
   it.each([
-    ['a line', "UPDATE events SET line = replace(line, 'c3', 'c4') WHERE seq = 12", 'changed', 12],
+    ['a line', "UPDATE lines SET line = replace(line, 'c3', 'c4') WHERE seq = 12", 'changed', 12],
     ['a hash', 'UPDATE events SET hash = zeroblob(32) WHERE seq = 12', 'changed', 12],
     [
       'the hash of the last event',
@@ -76,7 +77,7 @@ describe('verifying a ledger that was changed', () => {
       'changed',
       32,
     ],
-    ['the first event', "UPDATE events SET line = line || ' ' WHERE seq = 1", 'changed', 1],
+    ['the first event', "UPDATE lines SET line = line || ' ' WHERE seq = 1", 'changed', 1],
     ['the number of a line', 'UPDATE events SET producer_seq = 999 WHERE seq = 12', 'changed', 12],
     ['the name of a producer', "UPDATE producers SET name = 'shim-b'", 'changed', 1],
     ['the type beside a line', "UPDATE events SET type = 'run_end' WHERE seq = 12", 'changed', 12],
@@ -85,7 +86,7 @@ describe('verifying a ledger that was changed', () => {
     ['a row in the middle', 'DELETE FROM events WHERE seq = 12', 'removed', 12],
     ['the first row', 'DELETE FROM events WHERE seq = 1', 'removed', 1],
     ['the end', 'DELETE FROM events WHERE seq > 20', 'removed', 21],
-    ['a line alone', 'UPDATE events SET line = NULL WHERE seq = 12', 'changed', 12],
+    ['a line alone', 'DELETE FROM lines WHERE seq = 12', 'changed', 12],
     [
       'a row before the first',
       "INSERT INTO events (seq, producer_id, producer_seq, hash, line) VALUES (0, 1, 999, zeroblob(32), '{}')",
@@ -122,13 +123,18 @@ describe('verifying a ledger that was changed', () => {
   it('is not fooled by a chain that was recomputed to its end', async () => {
     const home = await filled();
     await home.tamper((db) => {
-      const rows = db.prepare('SELECT seq, producer_seq, line FROM events ORDER BY seq').all();
+      const rows = db
+        .prepare(
+          'SELECT seq, producer_seq, l.line FROM events JOIN lines l USING (seq) ORDER BY seq',
+        )
+        .all();
       let hash: Uint8Array = new Uint8Array(32);
       for (const row of rows as { seq: number; producer_seq: number; line: string }[]) {
         const line = row.seq === 12 ? row.line.replace('c3', 'c4') : row.line;
         const link = { seq: row.seq, producer: 'shim-a', producerSeq: row.producer_seq };
         hash = linkHash(hash, { ...link, digest: digestOf(line) });
-        db.prepare('UPDATE events SET line = ?, hash = ? WHERE seq = ?').run(line, hash, row.seq);
+        db.prepare('UPDATE events SET hash = ? WHERE seq = ?').run(hash, row.seq);
+        db.prepare('UPDATE lines SET line = ? WHERE seq = ?').run(line, row.seq);
       }
     });
     const report = await home.verify();
@@ -243,7 +249,11 @@ describe('verifying heads', () => {
 describe('verifying the rows that events make', () => {
   it.each([
     ['a decision', "UPDATE tool_calls SET decision = 'BLOCK' WHERE call_id = 'c4'", 'tool_calls'],
-    ['a preview', "UPDATE previews SET args_preview = 'x' WHERE call_id = 'c4'", 'previews'],
+    [
+      'a preview',
+      "UPDATE previews SET args_seq = 1 WHERE id = (SELECT id FROM tool_calls WHERE call_id = 'c4')",
+      'previews',
+    ],
     ['a run', "UPDATE runs SET agent_id = 'other'", 'runs'],
     [
       'a policy',
@@ -310,10 +320,11 @@ describe('verifying what was pruned', () => {
   it('finds a line that was removed as if it had been pruned', async () => {
     const home = await filled();
     await home.tamper((db) => {
-      const row = db.prepare('SELECT line FROM events WHERE seq = 12').get() as { line: string };
+      const row = db.prepare('SELECT line FROM lines WHERE seq = 12').get() as { line: string };
       db.prepare(
-        'UPDATE events SET digest = ?, line = NULL, type = NULL, ts = NULL, run_id = NULL WHERE seq = 12',
+        'UPDATE events SET digest = ?, type = NULL, ts = NULL, run_id = NULL WHERE seq = 12',
       ).run(digestOf(row.line));
+      db.exec('DELETE FROM lines WHERE seq = 12');
     });
     const { findings } = await home.verify();
     expect(findings[0]).toMatchObject({ kind: 'pruned', fromSeq: 12, toSeq: 12 });
@@ -325,14 +336,16 @@ describe('verifying what was pruned', () => {
   ] as const)('finds %s, and about where', async (_, what, seq) => {
     const home = await pruned(what);
     await home.tamper((db) => {
-      const row = db.prepare('SELECT line FROM events WHERE seq = ?').get(seq) as { line: string };
+      const row = db.prepare('SELECT line FROM lines WHERE seq = ?').get(seq) as { line: string };
       const line = what === 'all' ? null : row.line.replace('"log"', '"gol"');
       db.prepare(
-        `UPDATE events SET digest = COALESCE(digest, ?), line = ?,
+        `UPDATE events SET digest = COALESCE(digest, ?),
            type = CASE WHEN ?2 IS NULL THEN NULL ELSE type END,
            ts = CASE WHEN ?2 IS NULL THEN NULL ELSE ts END,
            run_id = CASE WHEN ?2 IS NULL THEN NULL ELSE run_id END WHERE seq = ?`,
       ).run(digestOf(row.line), line, seq);
+      db.prepare('DELETE FROM lines WHERE seq = ?').run(seq);
+      if (line !== null) db.prepare('INSERT INTO lines VALUES (?, ?)').run(seq, line);
     });
     const finding = (await home.verify()).findings.find(({ kind }) => kind === 'pruned');
     expect(finding?.fromSeq).toBeLessThanOrEqual(seq);
@@ -342,10 +355,9 @@ describe('verifying what was pruned', () => {
   it('does not believe a record that nobody signed', async () => {
     const home = await filled();
     await home.tamper((db) => {
-      const row = db.prepare('SELECT line FROM events WHERE seq = 12').get() as { line: string };
-      db.prepare('UPDATE events SET digest = ?, line = NULL WHERE seq = 12').run(
-        digestOf(row.line),
-      );
+      const row = db.prepare('SELECT line FROM lines WHERE seq = 12').get() as { line: string };
+      db.prepare('UPDATE events SET digest = ? WHERE seq = 12').run(digestOf(row.line));
+      db.exec('DELETE FROM lines WHERE seq = 12');
       forge(
         db,
         33,
@@ -360,7 +372,7 @@ describe('verifying what was pruned', () => {
   it('is not covered up by pruning again', async () => {
     const home = await pruned('previews');
     await home.tamper((db) => {
-      db.exec(`UPDATE events SET line = replace(line, '"log"', '"gol"') WHERE seq = 40`);
+      db.exec(`UPDATE lines SET line = replace(line, '"log"', '"gol"') WHERE seq = 40`);
     });
     const ledger = await home.open();
     await expect(ledger.prune({ keepRuns: 0 })).rejects.toMatchObject({
@@ -372,7 +384,7 @@ describe('verifying what was pruned', () => {
   it('still names a line that was changed before it was pruned', async () => {
     const home = await filled();
     await home.tamper((db) => {
-      db.exec("UPDATE events SET line = replace(line, 'c3', 'c4') WHERE seq = 12");
+      db.exec("UPDATE lines SET line = replace(line, 'c3', 'c4') WHERE seq = 12");
     });
     const ledger = await home.open();
     await ledger.prune({ keepRuns: 0 });

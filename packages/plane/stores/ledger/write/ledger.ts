@@ -14,13 +14,15 @@ import {
   signHead,
   type Witness,
 } from '../chain/signed-head.ts';
-import { PROJECTION_VERSION } from '../event-types/project.ts';
+import { rebuildRows, renewRows } from '../event-types/renew-rows.ts';
+import type { PackedBlock } from '../sqlite/line-blocks.ts';
 import type { Store } from '../sqlite/sqlite-store.ts';
 import type { StoreTransaction } from '../sqlite/transaction.ts';
 import type { Tip } from '../store/stored-rows.ts';
-import { append, ownEvent, rebuildProjections } from './append.ts';
+import { append, ownEvent } from './append.ts';
 import { checkOpening, type RollbackChoice } from './check-opening.ts';
 import { type IngestResult, ingestBatch, readBatch } from './ingest-batch.ts';
+import { Packer } from './packer.ts';
 import { type PruneRequest, type PruneResult, pruneOnce } from './prune.ts';
 
 export interface LedgerOptions {
@@ -74,11 +76,17 @@ class Writer implements Ledger {
   #timer: NodeJS.Timeout | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #closed = false;
+  readonly #packer: Packer;
 
   constructor(options: LedgerOptions) {
     this.store = options.store;
     this.#options = options;
     this.#every = options.headEvery ?? HEAD_EVERY;
+    this.#packer = new Packer({
+      store: options.store,
+      write: (blocks, isTrue) => this.#inTurn(() => this.#pack(blocks, isTrue)),
+      onWarning: (message) => this.#warn(message),
+    });
   }
 
   get lastSeq(): number {
@@ -97,10 +105,7 @@ class Writer implements Ledger {
       const state = { ledgerId: this.#ledgerId, tip: this.#tip, head: this.#head };
       const schema = await transaction.schemaFaults();
       const records = checkOpening({ ...state, noted, kept, verifier, schema }, onRollback);
-      if ((await transaction.meta('projection')) !== PROJECTION_VERSION) {
-        await rebuildProjections(transaction);
-        await transaction.setMeta('projection', PROJECTION_VERSION);
-      }
+      await renewRows(transaction);
       if (records.length === 0) return undefined;
       const nowMs = this.#options.nowMs();
       const own = records.map((record) => ownEvent(record, nowMs));
@@ -120,6 +125,7 @@ class Writer implements Ledger {
         return { tip: done.tip, kind: done.tip.seq > tip.seq ? kind : undefined };
       });
       this.#wakeLater();
+      this.#packer.added(lines.reduce((sum, { line }) => sum + line.length, 0));
       if (result === undefined) throw new Error('the transaction did not run');
       if (conflict !== undefined) this.#warn(conflict);
       return result;
@@ -141,7 +147,7 @@ class Writer implements Ledger {
           more = done.more;
           total = { runs: total.runs + done.runs, events: total.events + done.events };
           return done.tip === undefined ? undefined : { tip: done.tip, kind: this.#headKind() };
-        });
+        }).finally(() => this.#packer.changed());
       });
     }
     if (total.events > 0) await this.#inTurn(() => this.store.compact());
@@ -151,14 +157,15 @@ class Writer implements Ledger {
   rebuild(): Promise<void> {
     return this.#inTurn(() =>
       this.#write({}, async (transaction) => {
-        await rebuildProjections(transaction);
+        await rebuildRows(transaction);
         return undefined;
       }),
     );
   }
 
-  close(): Promise<void> {
-    return this.#inTurn(async () => {
+  async close(): Promise<void> {
+    await this.#packer.stop();
+    await this.#inTurn(async () => {
       if (this.#closed) return;
       clearTimeout(this.#timer);
       try {
@@ -167,6 +174,14 @@ class Writer implements Ledger {
         this.#closed = true;
         await this.store.close();
       }
+    });
+  }
+
+  async #pack(blocks: readonly PackedBlock[], isTrue: () => boolean): Promise<void> {
+    if (this.#closed || !isTrue()) return;
+    await this.#write({}, async (transaction) => {
+      await transaction.addBlocks(blocks);
+      return undefined;
     });
   }
 
