@@ -30,6 +30,7 @@ import {
   requireFile,
   translated,
 } from './connection.ts';
+import { linesToPack } from './line-blocks.ts';
 import {
   findRun,
   policiesOf,
@@ -39,7 +40,6 @@ import {
   sizeOf,
   statsOf,
 } from './overview.ts';
-import { linesToPack } from './line-blocks.ts';
 import { checkedVersion, MIGRATIONS, migrate } from './schema.ts';
 import { callsNamed, findCall, type NamedCalls, searchCalls } from './search.ts';
 import {
