@@ -21,10 +21,10 @@ interface IntakeOptions {
 }
 
 const LIMITS = {
-  queueLines: 5_000,
-  queueLength: 4 * 1024 * 1024,
-  batchLines: 2_000,
-  batchLength: 2 * 1024 * 1024,
+  queueLines: 10_000,
+  queueLength: 8 * 1024 * 1024,
+  batchLines: 4_000,
+  batchLength: 4 * 1024 * 1024,
   /** How long a batch waits for more lines, at least and at most. */
   gatherMinMs: 5,
   gatherMaxMs: 25,

@@ -44,9 +44,11 @@ export function readLine(received: string): ReadLine {
   const line = wellFormed(received);
   const parsed = parseEventLine(withoutNul(line));
   if (parsed.ok) {
-    const { type, ts, run_id } = parsed.event;
+    const { event } = parsed;
+    const { type, ts, run_id } = event;
     const runId = wellFormed(run_id);
-    return { ok: true, line, event: parsed.event, type, tsMs: Date.parse(ts), runId };
+    dropPreview(event);
+    return { ok: true, line, event, type, tsMs: Date.parse(ts), runId };
   }
   if (parsed.kind === 'unknown_type') return { ok: true, line, event: undefined, ...factsOf(line) };
   return { ok: false, reason: `${parsed.code}: ${wordsOf(parsed.mismatches[0])}` };
@@ -69,6 +71,14 @@ export function previewHolder(event: JsonFields): JsonFields | undefined {
   const isStart = event['type'] === 'tool_call_start' || event['type'] === 'turn_start';
   const holder = isStart ? event['call'] : event;
   return isObject(holder) && isObject(holder['preview']) ? holder : undefined;
+}
+
+/** Rows tell only that there is one: a batch of lines need not hold all of them twice. */
+function dropPreview(event: Event): void {
+  const preview = previewHolder(event)?.['preview'];
+  if (!isObject(preview)) return;
+  if (preview['args_preview'] !== undefined) preview['args_preview'] = '';
+  if (preview['result_preview'] !== undefined) preview['result_preview'] = '';
 }
 
 function wellFormed(text: string): string {

@@ -103,8 +103,8 @@ export function callChange(
   event: CallEvent,
   { seq, atMs }: EventPlace,
 ): CallChange {
-  const { run_id, agent_id } = event;
-  const { call_id } = event.call;
+  const { run_id, agent_id, call } = event;
+  const { call_id } = call;
   const key = pairKey(run_id, call_id);
   const known = into.calls.get(key);
   if (known !== undefined) {
@@ -113,11 +113,19 @@ export function callChange(
     known.row.created_at = Math.min(known.row.created_at, atMs);
     return known;
   }
-  const ids = { id: seq, run_id, call_id, agent_id };
-  const none = { server_name: '', tool_name: '', args_hash: '' };
-  const counts = { created_at: atMs, events: 1, preview_truncated: 0 };
-  const row = { ...ids, ...none, ...callSubject(event), ...counts };
-  const made = { row, seq, preview: undefined };
+  const row: CallDelta = {
+    id: seq,
+    run_id,
+    call_id,
+    agent_id,
+    server_name: '',
+    tool_name: '',
+    args_hash: '',
+    created_at: atMs,
+    events: 1,
+    preview_truncated: 0,
+  };
+  const made = { row: Object.assign(row, callSubject(event)), seq, preview: undefined };
   into.calls.set(key, made);
   return made;
 }
