@@ -3,8 +3,15 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { directAgent, type FleetTimes, governedAgent, runFleet } from './fleet/agents.ts';
+import {
+  directAgent,
+  type FleetTimes,
+  governedAgent,
+  type Kind,
+  runFleet,
+} from './fleet/agents.ts';
 import { type Recorded, recorded, serveLedger, type Verified, verify } from './fleet/ledger.ts';
+import { interruptible } from './fleet/processes.ts';
 import { readBenchOptions, table, UsageError } from './measure.ts';
 import { cleanEnv, isBuilt } from './stdio/ways.ts';
 
@@ -13,6 +20,8 @@ interface Fleet {
   readonly callsPerRun: number;
   readonly direct: FleetTimes;
   readonly governed: FleetTimes;
+  /** The CPU time of the ledger while the governed runs lasted. */
+  readonly ledgerMs: number;
   readonly recorded: Recorded;
   readonly verified: Verified;
 }
@@ -21,24 +30,28 @@ const RUNS = 100;
 const RUNS_MAX = 1_000;
 const CALLS = 200;
 
-async function fleetOf(runs: number): Promise<Fleet> {
+/** On a slow machine a run takes a few seconds of its own. */
+const START_MS = 120_000;
+const RUN_MS = 5_000;
+
+function fleetOf(runs: number): Promise<Fleet> {
   const home = mkdtempSync(join(tmpdir(), 'sub-fleet-'));
+  const cleanUp = () => rmSync(home, { recursive: true, force: true });
+  return interruptible({ timeoutMs: START_MS + runs * RUN_MS, cleanUp }, () => fleetIn(home, runs));
+}
+
+async function fleetIn(home: string, runs: number): Promise<Fleet> {
   const env = cleanEnv(home);
   mkdirSync(join(home, '.subluminal'), { mode: 0o700 });
-  try {
-    const direct = await runFleet(directAgent(CALLS, env), runs);
-    const ledger = await serveLedger(env);
-    let governed: FleetTimes;
-    try {
-      governed = await runFleet(governedAgent(CALLS, env), runs);
-    } finally {
-      await ledger.stop();
-    }
-    const found = recorded(env, CALLS);
-    return { runs, callsPerRun: CALLS, direct, governed, recorded: found, verified: verify(env) };
-  } finally {
-    rmSync(home, { recursive: true, force: true });
-  }
+  const direct = await runFleet(directAgent(CALLS, env), runs);
+  const ledger = await serveLedger(env);
+  const idleMs = ledger.cpuMs();
+  const governed = await runFleet(governedAgent(CALLS, env), runs);
+  const ledgerMs = ledger.cpuMs() - idleMs;
+  await ledger.stop();
+  const found = recorded(env, CALLS);
+  const counts = { runs, callsPerRun: CALLS, recorded: found, verified: verify(env) };
+  return { ...counts, direct, governed, ledgerMs };
 }
 
 function verdict(isMet: boolean, what: string): string {
@@ -78,6 +91,34 @@ function times(fleet: Fleet): string {
   return table([head, row('direct', direct), row('sub run, sub shim', governed)]);
 }
 
+const KINDS: readonly (readonly [Kind, string])[] = [
+  ['run', 'sub run'],
+  ['shim', 'sub shim'],
+  ['agent', 'agent'],
+  ['server', 'server'],
+];
+
+/** Where the CPU time goes: a run pays for its start and end, and for each call. */
+function cpuTimes({ runs, callsPerRun, direct, governed, ledgerMs }: Fleet): string {
+  const head = ['CPU', 'start, ms/run', 'calls, µs/call', 'end, ms/run', 'in all, ms/run'];
+  const row = (name: string, [start, calls, end]: readonly [number, number, number]) => [
+    name,
+    (start / runs).toFixed(1),
+    ((calls * 1_000) / runs / callsPerRun).toFixed(0),
+    (end / runs).toFixed(1),
+    ((start + calls + end) / runs).toFixed(1),
+  ];
+  const phases = ({ cpu }: FleetTimes, kind: Kind) =>
+    [cpu.start[kind], cpu.calls[kind], cpu.end[kind]] as const;
+  return table([
+    head,
+    ...KINDS.map(([kind, name]) => row(name, phases(governed, kind))),
+    ['sub ledgerd', '', '', '', (ledgerMs / runs).toFixed(1)],
+    row('agent, direct', phases(direct, 'agent')),
+    row('server, direct', phases(direct, 'server')),
+  ]);
+}
+
 /** `--samples` is the number of runs. */
 export async function run(args: readonly string[]): Promise<number> {
   const { json, samples: runs } = readBenchOptions(args, RUNS);
@@ -90,7 +131,7 @@ export async function run(args: readonly string[]): Promise<number> {
   } else {
     const title = `${runs} runs at once, ${CALLS} calls each, one ledger (sub ledgerd)`;
     const lines = found.map(([isMet, what]) => verdict(isMet, what));
-    process.stdout.write(`${title}\n${times(fleet)}${lines.join('')}`);
+    process.stdout.write(`${title}\n${times(fleet)}${cpuTimes(fleet)}${lines.join('')}`);
   }
   // Lost calls are no matter of speed.
   return found.every(([isMet]) => isMet) ? 0 : 1;

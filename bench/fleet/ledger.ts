@@ -4,6 +4,8 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { isObject } from '@subluminal/contracts';
 import { NODE, SUB } from '../stdio/ways.ts';
+import { ownCpuMs } from './cpu.mjs';
+import { keepUntilEnd } from './processes.ts';
 
 export interface Recorded {
   readonly calls: number;
@@ -19,17 +21,24 @@ export interface Verified {
   readonly events: number;
 }
 
+export interface ServedLedger {
+  /** What it has used so far. */
+  cpuMs(): number;
+  stop(): Promise<void>;
+}
+
 const PAGE = 10_000;
 const OUTPUT_BYTES_MAX = 256 * 1024 * 1024;
 
 /** Serves until it is told to stop. */
-export async function serveLedger(env: NodeJS.ProcessEnv): Promise<{ stop(): Promise<void> }> {
-  const child = spawn(NODE, [SUB, 'ledgerd', '--foreground'], {
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+export async function serveLedger(env: NodeJS.ProcessEnv): Promise<ServedLedger> {
+  const child = keepUntilEnd(
+    spawn(NODE, [SUB, 'ledgerd', '--foreground'], { env, stdio: ['ignore', 'pipe', 'pipe'] }),
+    'ledger',
+  );
   await firstLine(child);
   return {
+    cpuMs: () => (child.pid === undefined ? 0 : ownCpuMs(child.pid)),
     async stop() {
       const ended = once(child, 'exit');
       child.kill('SIGTERM');
