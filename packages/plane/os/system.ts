@@ -104,16 +104,19 @@ function fileId({ dev, ino }: BigIntStats): string {
   return `${dev}:${ino}`;
 }
 
+/** One for all reads: hundreds of small files of /proc are read in a row. */
+let scratch: Buffer | undefined;
+
 /** Files of /proc have no size: they are read to their end, or to a bound. */
 function readStart(path: string): string {
+  scratch ??= Buffer.allocUnsafeSlow(CHUNK_BYTES);
   const fd = openSync(path, 'r');
   try {
     const chunks: Buffer[] = [];
     for (let total = 0; total < FILE_BYTES_MAX; ) {
-      const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-      const count = readSync(fd, chunk);
+      const count = readSync(fd, scratch);
       if (count === 0) break;
-      chunks.push(chunk.subarray(0, count));
+      chunks.push(Buffer.from(scratch.subarray(0, count)));
       total += count;
     }
     return Buffer.concat(chunks).toString('utf8');

@@ -224,17 +224,21 @@ export function dropStaleCopies(
   nowMs: number,
   system: System = thisSystem(),
 ): void {
-  const processes = livingProcesses(runDir, system);
+  const here = system.space?.() ?? 'none';
+  const old = readdirSync(runDir).flatMap((name) => {
+    const [, run = '', space] = NAME.exec(name) ?? [];
+    if (space === undefined) return [];
+    const stats = lstatSync(join(runDir, name), { throwIfNoEntry: false });
+    const keptMs = space === here ? YOUNG_MS : UNSEEN_KEPT_MS;
+    if (stats === undefined || nowMs - stats.mtimeMs < keptMs) return [];
+    return [{ path: join(runDir, name), run, isHere: space === here }];
+  });
+  // Which runs live takes many times as long to find out.
+  const processes = old.length === 0 ? undefined : livingProcesses(runDir, system);
   // It is unknown which runs live.
   if (processes === undefined) return;
   const living = new Set(processes.map(({ runId }) => markOf(runId)));
-  const here = system.space?.() ?? 'none';
-  for (const name of readdirSync(runDir).slice(0, COPIES_MAX)) {
-    const [, run = '', space] = NAME.exec(name) ?? [];
-    if (space === undefined || (space === here && living.has(run))) continue;
-    const stats = lstatSync(join(runDir, name), { throwIfNoEntry: false });
-    const keptMs = space === here ? YOUNG_MS : UNSEEN_KEPT_MS;
-    if (stats === undefined || nowMs - stats.mtimeMs < keptMs) continue;
-    rmSync(join(runDir, name), { force: true });
+  for (const { path, run, isHere } of old.slice(0, COPIES_MAX)) {
+    if (!isHere || !living.has(run)) rmSync(path, { force: true });
   }
 }

@@ -13,11 +13,20 @@ export interface RunFamily {
   readonly agentPid: number;
 }
 
-interface RunProcess {
+interface SeenProcess {
   readonly pid: number;
   readonly ppid: number;
+  /** Its environment names the hub of this run. */
+  readonly isOurs: boolean;
+  /** Read only of the processes that may be of the run: beside many other runs, those are few. */
+  readonly facts: () => ProcessFacts;
+}
+
+interface ProcessFacts {
   /** A shim ends its server itself; it is asked to, never struck down with the rest. */
   readonly isShim: boolean;
+  /** A server and what it has started is the business of its shim. */
+  readonly isServer: boolean;
   /** Whose hub its environment names; some clients pass no environment to their servers. */
   readonly mark: 'ours' | 'other' | 'none';
 }
@@ -33,18 +42,24 @@ export function processesOf(family: RunFamily): {
   readonly shims: readonly number[];
 } {
   const all = HAS_PROC ? fromProc(family) : fromPs();
-  const children = new Map<number, RunProcess[]>();
-  for (const one of all) children.set(one.ppid, [...(children.get(one.ppid) ?? []), one]);
+  const children = new Map<number, SeenProcess[]>();
+  for (const one of all) {
+    const known = children.get(one.ppid);
+    if (known === undefined) children.set(one.ppid, [one]);
+    else known.push(one);
+  }
   const agents = new Set<number>();
   const shims = new Set<number>();
-  const roots = all.filter(({ pid, mark }) => mark === 'ours' || pid === family.agentPid);
+  const roots = all.filter(({ pid, isOurs }) => isOurs || pid === family.agentPid);
   const queue = roots.map((one) => ({ one, isOther: false }));
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
     const { one } = next;
     if (one.pid === process.pid || agents.has(one.pid) || shims.has(one.pid)) continue;
+    const { mark, isShim, isServer } = one.facts();
+    if (isServer && one.pid !== family.agentPid) continue;
     // Those of a run inside of this one are that one's business.
-    const isOther = one.mark === 'other' || (one.mark === 'none' && next.isOther);
-    if (one.isShim) {
+    const isOther = mark === 'other' || (mark === 'none' && next.isOther);
+    if (isShim) {
       if (!isOther) shims.add(one.pid);
       continue;
     }
@@ -54,33 +69,33 @@ export function processesOf(family: RunFamily): {
   return { agents: [...agents], shims: [...shims] };
 }
 
-function fromProc({ endpoint, agentPid }: RunFamily): readonly RunProcess[] {
-  const found: RunProcess[] = [];
+function fromProc({ endpoint }: RunFamily): readonly SeenProcess[] {
+  const found: SeenProcess[] = [];
+  const wanted = Buffer.from(endpoint).toString('latin1');
   // A descendant is never older than this process: that spares most of the machine a look.
   const since = readProcess(process.pid)?.startTicks ?? 0;
   for (const name of listProcesses()) {
     const facts = readProcess(Number(name));
     if (facts === undefined || !facts.running || facts.startTicks < since) continue;
     const { pid, ppid } = facts;
-    const marks = marksOf(pid, endpoint);
-    if (marks.isServer && pid !== agentPid) continue;
-    const args = readText(`/proc/${pid}/cmdline`)?.split('\0') ?? [];
-    found.push({ pid, ppid, isShim: subCommand(args) === 'shim', mark: marks.mark });
+    const environ = readText(`/proc/${pid}/environ`) ?? '';
+    // Only a text that holds the name can be that of the run: the rest is not taken apart.
+    const isOurs = environ.includes(wanted) && factsOf(pid, endpoint).mark === 'ours';
+    found.push({ pid, ppid, isOurs, facts: () => factsOf(pid, endpoint) });
   }
   return found;
 }
 
-function marksOf(
-  pid: number,
-  endpoint: string,
-): { readonly mark: RunProcess['mark']; readonly isServer: boolean } {
+function factsOf(pid: number, endpoint: string): ProcessFacts {
   const { [RUN_MARK]: hub, [SHIM_MARK]: shim } = processEnvironment(pid, thisSystem());
   const mark = hub === undefined ? 'none' : hub === endpoint ? 'ours' : 'other';
+  const args = readText(`/proc/${pid}/cmdline`)?.split('\0') ?? [];
   // This run itself may have been started by a server.
-  return { mark, isServer: shim !== undefined && shim !== process.env[SHIM_MARK] };
+  const isServer = shim !== undefined && shim !== process.env[SHIM_MARK];
+  return { mark, isShim: subCommand(args) === 'shim', isServer };
 }
 
-function fromPs(): readonly RunProcess[] {
+function fromPs(): readonly SeenProcess[] {
   const columns = ['-o', 'pid=', '-o', 'ppid=', '-o', 'stat=', '-o', 'command='];
   const { stdout } = spawnSync('ps', ['-A', ...columns], {
     encoding: 'utf8',
@@ -91,9 +106,9 @@ function fromPs(): readonly RunProcess[] {
   return (stdout ?? '').split('\n').flatMap((line) => {
     const [pid = '', ppid = '', state = 'Z', ...args] = line.trim().split(/\s+/);
     if (pid === '' || state.startsWith('Z')) return [];
-    return [
-      { pid: Number(pid), ppid: Number(ppid), isShim: subCommand(args) === 'shim', mark: 'none' },
-    ];
+    const isShim = subCommand(args) === 'shim';
+    const facts = { isShim, isServer: false, mark: 'none' } as const;
+    return [{ pid: Number(pid), ppid: Number(ppid), isOurs: false, facts: () => facts }];
   });
 }
 
@@ -109,14 +124,17 @@ interface LeaveOptions {
 }
 
 const POLL_MS = 50;
+/** One process is looked at, and it has said goodbye. */
+const LEAVING_POLL_MS = 10;
 /** A shim that was killed never says goodbye; one that is not visible may still do. */
 const UNSEEN_MS = 2_000;
 const KILL_MS = 2_000;
 
 /** False when a shim had to be made to leave. */
 export async function shimsLeave({ hub, family, leaveMs }: LeaveOptions): Promise<boolean> {
-  await leaveByThemselves({ hub, family, leaveMs });
+  const haveLeft = await leaveByThemselves({ hub, family, leaveMs });
   hub.shutdown();
+  if (haveLeft) return true;
   const shims = () => processesOf(family).shims;
   if (shims().length === 0) return true;
   signalAll(shims(), 'SIGTERM');
@@ -127,25 +145,35 @@ export async function shimsLeave({ hub, family, leaveMs }: LeaveOptions): Promis
   return false;
 }
 
-/** A shim says goodbye before it has ended, and one that found no hub says nothing. */
-async function leaveByThemselves({ hub, family, leaveMs }: LeaveOptions): Promise<void> {
-  const startMs = performance.now();
+/**
+ * A shim says goodbye before it has ended, and one that found no hub says nothing. False when there may
+ * be shims left. All processes of the machine are looked at only when that can tell that there are none:
+ * where hundreds of runs end together, looking costs more than all else.
+ */
+async function leaveByThemselves({ hub, family, leaveMs }: LeaveOptions): Promise<boolean> {
+  const deadlineMs = performance.now() + leaveMs;
+  await hub.shims.whenLeft(Math.min(UNSEEN_MS, leaveMs));
   for (;;) {
-    const hasLeft = await hub.shims.whenLeft(POLL_MS);
-    const isSeen = processesOf(family).shims.length > 0;
-    const waitedMs = performance.now() - startMs;
-    if (!isSeen && (hasLeft || waitedMs >= UNSEEN_MS)) return;
-    if (waitedMs >= leaveMs) return;
-    if (hasLeft) await delay(POLL_MS);
+    const { shims } = processesOf(family);
+    if (shims.length === 0) return true;
+    const leftMs = deadlineMs - performance.now();
+    const living = HAS_PROC
+      ? () => shims.filter((pid) => readProcess(pid)?.running === true)
+      : () => processesOf(family).shims;
+    if (leftMs <= 0 || !(await areGone(living, leftMs, LEAVING_POLL_MS))) return false;
   }
 }
 
 /** Waits until no process is left; false when time is up. */
-export async function areGone(left: () => readonly number[], timeoutMs: number): Promise<boolean> {
+export async function areGone(
+  left: () => readonly number[],
+  timeoutMs: number,
+  pollMs = POLL_MS,
+): Promise<boolean> {
   const deadlineMs = performance.now() + timeoutMs;
   while (left().length > 0) {
     if (performance.now() >= deadlineMs) return false;
-    await delay(POLL_MS);
+    await delay(pollMs);
   }
   return true;
 }

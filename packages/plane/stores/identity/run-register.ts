@@ -13,6 +13,7 @@ import {
   isProcessAlive,
   parseJson,
   processInfo,
+  processStat,
   type System,
   thisSystem,
   writePrivateFile,
@@ -76,13 +77,17 @@ export function livingProcesses(
   return runFiles(runDir, system)?.filter(({ isLiving }) => isLiving);
 }
 
-/** Removes the files of these runs; a file that was written meanwhile stays. */
+/**
+ * Removes the files of these runs; a file that was written meanwhile stays. What a living process has is
+ * not read: many runs may end at once, each among the files of all.
+ */
 export function dropRunFiles(
   runDir: string,
   runIds: ReadonlySet<string>,
   system: System = thisSystem(),
 ): void {
-  for (const { path, runId, isLiving } of runFiles(runDir, system) ?? []) {
+  const mayBeGone = (name: string): boolean => !isOfLivingProcess(name, system);
+  for (const { path, runId, isLiving } of runFiles(runDir, system, mayBeGone) ?? []) {
     if (!isLiving && runIds.has(runId)) drop(path);
   }
 }
@@ -91,12 +96,16 @@ export function dropRunFiles(
  * A file that names no run says nothing here. Undefined when one cannot be read, when there are too many,
  * and where the system shows no processes, so that none has a file.
  */
-function runFiles(runDir: string, system: System): readonly RunFile[] | undefined {
+function runFiles(
+  runDir: string,
+  system: System,
+  isWanted: (name: string) => boolean = () => true,
+): readonly RunFile[] | undefined {
   if (processInfo(system.pid, system) === undefined) return undefined;
   try {
     const names = namesIn(runDir).filter((name) => FILE.test(name));
     if (names.length > FILES_MAX) return undefined;
-    return names.flatMap((name) => runFile(join(runDir, name), system) ?? []);
+    return names.filter(isWanted).flatMap((name) => runFile(join(runDir, name), system) ?? []);
   } catch {
     return undefined;
   }
@@ -112,22 +121,38 @@ function namesIn(runDir: string): readonly string[] {
   }
 }
 
-/** Throws when it cannot be read. */
-function runFile(path: string, system: System): RunFile | undefined {
-  const name = basename(path);
+/** True only where it is certain. The start of a process is written as its ticks, a dash, and its boot. */
+function isOfLivingProcess(name: string, system: System): boolean {
+  const owner = ownerOf(name);
+  const stat = owner && processStat(owner.pid, (path) => system.readFile(path));
+  return stat?.running === true && owner?.start.startsWith(`${stat.startTicks}-`) === true;
+}
+
+/** The process that the name of a file tells. */
+function ownerOf(
+  name: string,
+): { readonly pid: number; readonly start: string; readonly isShim: boolean } | undefined {
   const ofShim = OF_SHIM.exec(name);
   const [, pid, start] = ofShim ?? FILE.exec(name) ?? [];
-  const value = parseJson(readAgentFile(path) ?? '');
   if (pid === undefined || start === undefined) return undefined;
+  return { pid: Number(pid), start, isShim: ofShim !== null };
+}
+
+/** Throws when it cannot be read. */
+function runFile(path: string, system: System): RunFile | undefined {
+  const named = ownerOf(basename(path));
+  const value = parseJson(readAgentFile(path) ?? '');
+  if (named === undefined) return undefined;
+  const { pid, start, isShim } = named;
   if (!isObject(value) || typeof value['run_id'] !== 'string') return undefined;
   const space = typeof value['space'] === 'string' ? value['space'] : undefined;
-  const owner = { pid: Number(pid), start, ...(space !== undefined && { space }) };
+  const owner = { pid, start, ...(space !== undefined && { space }) };
   const isUnseen = isElsewhere(owner, system) || isOtherMachine(path, space, system);
   return {
     path,
     runId: value['run_id'],
-    pid: owner.pid,
-    isShim: ofShim !== null,
+    pid,
+    isShim,
     isHere: !isUnseen,
     isLiving: isUnseen || isProcessAlive(owner, system),
   };

@@ -19,6 +19,7 @@ const SOCKET = 'hub.sock';
 /** A socket that is being made is not yet listening. */
 const YOUNG_MS = 10_000;
 const ENTRIES_MAX = 500;
+const ASKED_MAX = 8;
 
 /** The same for every host of a run, so that a second one finds the first. */
 export function socketPathOf(runDir: string, runId: string): string {
@@ -72,28 +73,38 @@ function shortTmpdir(): string {
   return fits(join(folder, `${FOLDER}XXXXXX`, SOCKET)) ? folder : '/tmp';
 }
 
-/** Removes the sockets of hosts that are gone. */
+/** Removes the sockets of hosts that are gone; of many, some. */
 export async function dropStaleSockets(runDir: string, nowMs: number): Promise<void> {
   for (const dir of [runDir, ownShortFolder()]) {
-    for (const name of namesIn(dir).filter((one) => NAME.test(one))) {
-      const path = join(dir, name);
-      if (!(await isStale(path, nowMs))) continue;
+    const names = namesIn(dir).filter((one) => NAME.test(one) && isOld(join(dir, one), nowMs));
+    for (const path of someOf(names).map((name) => join(dir, name))) {
+      if (await isAnswered(path)) continue;
       rmSync(path, { force: true });
       rmSync(besides(path), { force: true });
       rmSync(launchFolderOf(path), { recursive: true, force: true });
     }
   }
   const folder = shortTmpdir();
-  for (const name of namesIn(folder).filter((one) => one.startsWith(FOLDER))) {
+  const paths = namesIn(folder).flatMap((name) => {
     const path = join(folder, name, SOCKET);
-    if (await isStale(path, nowMs)) rmSync(dirname(path), { recursive: true, force: true });
+    return name.startsWith(FOLDER) && isOld(path, nowMs) ? [path] : [];
+  });
+  for (const path of someOf(paths)) {
+    if (!(await isAnswered(path))) rmSync(dirname(path), { recursive: true, force: true });
   }
 }
 
-async function isStale(path: string, nowMs: number): Promise<boolean> {
+/** Whether it is a socket of this user that has been there for a while. */
+function isOld(path: string, nowMs: number): boolean {
   const stats = attempt(() => lstatSync(path));
   if (stats?.isSocket() !== true || stats.uid !== process.getuid?.()) return false;
-  return nowMs - stats.mtimeMs >= YOUNG_MS && !(await isAnswered(path));
+  return nowMs - stats.mtimeMs >= YOUNG_MS;
+}
+
+/** Each run that starts asks a few: a hundred that start together must not all ask each other. */
+function someOf(all: readonly string[]): readonly string[] {
+  const from = Math.floor(Math.random() * all.length);
+  return [...all.slice(from), ...all.slice(0, from)].slice(0, ASKED_MAX);
 }
 
 function namesIn(folder: string): readonly string[] {
