@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { definedFields, type Failure, failure } from '@subluminal/contracts';
 import { loadConfig, mayAnswerElsewhere, userHome } from '@subluminal/plane/config';
 import { type PolicySources, policySources, sourceWarnings } from '@subluminal/plane/policy';
+import type { LoadedPolicy } from '@subluminal/plane/policy/file';
 import type { RunOptions } from '@subluminal/plane/run';
 import { badUsage, orThrow } from '../input/command.ts';
 import type { LoadedConfig } from '../input/own-config.ts';
@@ -23,7 +24,7 @@ export async function prepareRun(name: string, input: RunInput, io: Io): Promise
   const { config, paths } = loaded;
   const found = policiesHere(loaded, options);
   const sources = found.sources.map((source) => ({ ...source, path: resolve(source.path) }));
-  const snapshot = await loadSnapshot(found.sources, loaded, io);
+  const policy = await loadPolicies(found.sources, loaded, io);
   for (const warning of sourceWarnings(found)) warn(io, warning);
   const project = sources.find(({ role }) => role === 'trusted' || role === 'untrusted');
   const { 'agent-id': agentId, env, client, principal, profile, bundle } = options;
@@ -41,8 +42,9 @@ export async function prepareRun(name: string, input: RunInput, io: Io): Promise
     cwd: process.cwd(),
     config,
     paths,
-    snapshot,
+    snapshot: policy?.snapshot ?? null,
     policySources: sources,
+    policyHashes: policy?.hashes ?? [],
     ...(options.models && { models: await modelsOf(loaded, io) }),
     ...(await hooksOf(input)),
     hasChannel: mayAnswerElsewhere(loaded),
@@ -193,16 +195,16 @@ function policiesHere(
   });
 }
 
-/** Null without a policy. Throws its failure. */
-async function loadSnapshot(
+/** Undefined without a policy. Throws its failure. */
+async function loadPolicies(
   [first, second]: PolicySources['sources'],
   { config }: LoadedConfig,
   io: Io,
-): Promise<RunOptions['snapshot']> {
-  if (first === undefined) return null;
+): Promise<Pick<LoadedPolicy, 'snapshot' | 'hashes'> | undefined> {
+  if (first === undefined) return undefined;
   // A command without a policy does not load what reads one.
   const { loadInForce } = await import('../policy/load-policy.ts');
   const loaded = orThrow(await loadInForce([first, second], config.profile, io));
   if (loaded.warning !== undefined) reportFailure(loaded.warning, io);
-  return loaded.snapshot;
+  return loaded;
 }

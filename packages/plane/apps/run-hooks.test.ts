@@ -112,6 +112,7 @@ async function runWith(begin: AgentHooks['begin'] | undefined, extra: Partial<Ru
     paths,
     snapshot: policy.snapshot,
     policySources: policy.files.sources,
+    policyHashes: policy.files.hashes,
     told: { policyPath: file('policy.yaml') },
     identity: {},
     meta: {},

@@ -43,7 +43,6 @@ import {
   type PolicyCopy,
   type RunFiles,
   snapshotOf,
-  sourceHashes,
   writeRunDown,
 } from '../services/run/run-files.ts';
 import { shimsLeave } from '../services/run/run-processes.ts';
@@ -231,9 +230,8 @@ async function hostAgent(run: Run, policy: PolicyCopy): Promise<RunResult> {
 /** What decides about the agent's own tools and its turns, as its shims do about their servers. */
 function toldOf(run: Run) {
   const { options, identity, hub, trace, snapshot } = run;
-  const { policySources: sources, paths } = options;
+  const { policySources: sources, policyHashes: hashes, paths } = options;
   const { producer } = identity;
-  const hashes = sourceHashes(sources).map((hash) => hash ?? '');
   // Without a mark, the first look reads the files.
   const policyFiles = { sources, home: paths.home, mark: '', hashes, loosening: undefined };
   const degraded = (reason: string) => recordHealth(run, 'degraded', reason);

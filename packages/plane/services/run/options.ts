@@ -19,6 +19,8 @@ export interface RunOptions {
   readonly snapshot: Snapshot | null;
   /** The files that it was made from. */
   readonly policySources: readonly PolicySource[];
+  /** Of the content of each of these files, as it was loaded. */
+  readonly policyHashes: readonly string[];
   /** Options of the command line that go on to the agent's shims. */
   readonly told: {
     readonly policyPath?: string;

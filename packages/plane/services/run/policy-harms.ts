@@ -5,14 +5,16 @@ import { existsSync } from 'node:fs';
 import { isFailure, parseAs, SNAPSHOT_FILE, type SnapshotDocument } from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
 import { visible } from '@subluminal/core/visible';
+import { sha256Bytes } from '../../os/crypto/index.ts';
 import { firstLoosening } from '../../stores/policy/first-loosening.ts';
-import type { PolicySource } from '../../stores/policy/sources.ts';
+import { type PolicySource, unsafePolicy } from '../../stores/policy/sources.ts';
 import { loadPolicy, policyFailureText, sourcesNow } from '../../stores/policy/watch-policy.ts';
+import { fileHash } from '../../stores/runs/policy-of-run.ts';
 import type { RunPolicyLoad, RunRecord } from './account.ts';
 import type { PolicyHarm, RunOptions } from './options.ts';
 
 interface HarmOptions {
-  readonly options: Pick<RunOptions, 'policySources' | 'paths' | 'config'>;
+  readonly options: Pick<RunOptions, 'policySources' | 'policyHashes' | 'paths' | 'config'>;
   /** The policy that the run began with. */
   readonly snapshot: Snapshot;
   readonly gathered: RunRecord | undefined;
@@ -74,9 +76,16 @@ function documentOf({ snapshot, policy_hash }: RunPolicyLoad): SnapshotDocument 
 
 /** The files of the policy as the run has left them. */
 async function writtenNow({ options, snapshot }: HarmOptions): Promise<readonly PolicyHarm[]> {
-  const { policySources, paths, config } = options;
+  const { policySources, policyHashes, paths, config } = options;
   if (policySources.length === 0) return [];
   const sources = sourcesNow(policySources, paths.home);
+  const isAsBefore = ({ path, role, bytes }: PolicySource, at: number): boolean => {
+    const hash = bytes === undefined ? fileHash(path) : sha256Bytes(bytes);
+    if (hash !== policyHashes[at] || role !== policySources[at]?.role) return false;
+    return unsafePolicy(path) === undefined;
+  };
+  // The same policy need not be read and compared with itself.
+  if (sources.every(isAsBefore)) return [];
   const loaded = await loadPolicy(sources, config.profile);
   if (isFailure(loaded)) {
     const unusable = await Promise.all(sources.map((one) => unusableNow(one, config.profile)));

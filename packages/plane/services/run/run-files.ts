@@ -5,7 +5,7 @@ import { lstatSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { type Snapshot, sealSnapshot } from '@subluminal/core/policy';
-import { sha256, sha256Bytes } from '../../os/crypto/index.ts';
+import { sha256 } from '../../os/crypto/index.ts';
 import {
   codeOrText,
   ensurePrivateFolder,
@@ -23,7 +23,6 @@ import {
   fallbackRunDir,
 } from '../../stores/runs/agent-file.ts';
 import { POLICY_COPY_HASH_VAR, POLICY_COPY_VAR } from '../../stores/runs/env-vars.ts';
-import { fileHash } from '../../stores/runs/policy-of-run.ts';
 import type { RunOptions } from './options.ts';
 
 export interface RunFiles {
@@ -156,7 +155,7 @@ export function keepPolicy(options: RunOptions, runId: string): PolicyCopy | Fai
   const system = thisSystem();
   const path = join(paths.run, copyName(runId, system));
   try {
-    writeCopy(path, textOf(snapshot, options));
+    writeCopy(path, copyText(snapshot, options));
   } catch (cause) {
     const code = codeOrText(cause);
     const message = `the policy of the run cannot be kept for its servers: ${path} (${code}).`;
@@ -202,20 +201,13 @@ function writeCopy(path: string, text: string): void {
 }
 
 /** With the hashes of the files it came from, so that a shim need not read that one when it is the same. */
-function textOf(
+function copyText(
   snapshot: Snapshot,
-  { told, policySources }: Pick<RunOptions, 'told' | 'policySources'>,
+  { told, policyHashes }: Pick<RunOptions, 'told' | 'policyHashes'>,
 ): string {
-  const source_sha256s = sourceHashes(policySources);
   const named = told.isPolicyNamed === true;
-  return `${JSON.stringify({ source_sha256s, named, sealed: sealSnapshot(snapshot) })}\n`;
-}
-
-/** The hashes of the files as they were when the run began; null for one that cannot be read. */
-export function sourceHashes(sources: RunOptions['policySources']): readonly (string | null)[] {
-  return sources.map(({ path, bytes }) => {
-    return bytes === undefined ? (fileHash(path) ?? null) : sha256Bytes(bytes);
-  });
+  const sealed = sealSnapshot(snapshot);
+  return `${JSON.stringify({ source_sha256s: policyHashes, named, sealed })}\n`;
 }
 
 /** Removes the copies of runs that were killed, once nothing of them lives. */

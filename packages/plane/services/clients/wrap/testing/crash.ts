@@ -24,6 +24,7 @@ const run = {
   paths: loaded.paths,
   snapshot: null,
   policySources: [],
+  policyHashes: [],
   told: {},
   identity: {},
   meta: {},
