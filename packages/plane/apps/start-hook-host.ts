@@ -22,7 +22,7 @@ import { openEventSink } from '../services/governor/session-settings.ts';
 import { hostSocketsOf } from '../services/hooks/find-host.ts';
 import { HookSenders } from '../services/hooks/hook-senders.ts';
 import { type HostHooks, openHostHooks } from '../services/hooks/host-hooks.ts';
-import { openRunDesk, type RunDesk, type RunDeskOptions } from '../services/hooks/run-hooks.ts';
+import { openRunDesk, type RunDesk, type RunDeskOptions } from '../services/hooks/run-desk.ts';
 import { type Judge, openHub, type RunningHub } from '../services/hub/index.ts';
 import { openRunCedar } from '../services/run/cedar.ts';
 import { unlikeWords } from '../services/run/terms.ts';

@@ -17,6 +17,7 @@ import type { ShimAccount } from '../../stores/identity/index.ts';
 import { type FinderOptions, finderOptions } from '../self-protection/finder-options.ts';
 import { ClientQuestions } from './client-questions.ts';
 import { ClientSession } from './client-session.ts';
+import { HOOK_LIMITS } from './hook-limits.ts';
 import { HookSession } from './hook-session.ts';
 import { PROMPT_FILES_MAX, readsOf } from './prompt-files.ts';
 import { PromptTrust } from './prompt-trust.ts';
@@ -61,12 +62,6 @@ interface HookWait {
   readonly ageMs?: number | undefined;
 }
 
-export const HOOK_LIMITS = {
-  /** Outputs of tools are long. */
-  bodyBytesMax: 16 * 1_048_576,
-  sessionsMax: 256,
-  serversMax: 64,
-} as const;
 const NAME_LENGTH_MAX = 256;
 const NOTES_MAX = 200;
 const NOTE_LENGTH_MAX = 300;

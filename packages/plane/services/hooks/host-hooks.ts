@@ -3,9 +3,10 @@
 import { type Failure, isFailure, NO_CALLS, type ShimSummary } from '@subluminal/contracts';
 import { dialectOf } from '@subluminal/core/hooks';
 import { visible } from '@subluminal/core/visible';
-import { eventNameIn, HOOK_LIMITS } from './hook-desk.ts';
+import { eventNameIn } from './hook-desk.ts';
+import { HOOK_LIMITS } from './hook-limits.ts';
 import { type AskedHook, type HookListenerOptions, openHookListener } from './hook-listener.ts';
-import type { RunDesk } from './run-hooks.ts';
+import type { RunDesk } from './run-desk.ts';
 
 const PATH_LENGTH_MAX = 300;
 

@@ -1,37 +1,19 @@
 // The hooks of the agent of one run: listened for beside its hub, and decided by its policy.
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Failure, failure, isFailure, type ShimSummary } from '@subluminal/contracts';
-import { dialectOf } from '@subluminal/core/hooks';
-import type { Snapshot } from '@subluminal/core/policy';
-import { systemCode, writePrivateFile } from '../../os/index.ts';
 import {
-  followPolicy,
-  POLICY_BROKEN,
-  type PolicyFiles,
-} from '../../stores/policy/follow-policy.ts';
-import { CLIENT_HOOKS } from '../clients/hooks/registry.ts';
-import type { Hub } from '../hub/index.ts';
+  type Failure,
+  failure,
+  isFailure,
+  NO_CALLS,
+  type ShimSummary,
+} from '@subluminal/contracts';
+import { systemCode, writePrivateFile } from '../../os/index.ts';
 import type { AgentHooks, AgentLaunch, LaunchFolder } from '../run/options.ts';
-import { sharedSink } from '../sink/index.ts';
-import { HOOK_LIMITS, type HookClient, HookDesk, type HookDeskOptions } from './hook-desk.ts';
+import { HOOK_LIMITS } from './hook-limits.ts';
 import { type HookListener, openHookListener } from './hook-listener.ts';
 import { HookSenders } from './hook-senders.ts';
-
-export interface RunDeskOptions
-  extends Omit<HookDeskOptions, 'clients' | 'policy' | 'hub' | 'shimServers'> {
-  readonly hub: Hub;
-  readonly snapshot: Snapshot;
-  readonly policyFiles: PolicyFiles;
-  /** Tells who sends hooks, and who has started a shim; everybody counts as the client unless given. */
-  readonly senders?: HookSenders;
-}
-
-export interface RunDesk {
-  readonly desk: HookDesk;
-  /** Ends all sessions; what they did comes back. */
-  end(): Promise<ShimSummary>;
-}
+import type { RunDesk, RunDeskOptions } from './run-desk.ts';
 
 export interface RunHooksOptions extends RunDeskOptions {
   readonly socketPath: string;
@@ -39,22 +21,13 @@ export interface RunHooksOptions extends RunDeskOptions {
   readonly takesPosts: boolean;
 }
 
-export interface RunHooks extends RunDesk {
+export interface RunHooks extends Pick<HookedAgent, 'hasHeard'> {
   readonly kind: 'open';
   readonly listener: HookListener;
-}
-
-/** Those whose hooks are understood. */
-function hookClients(): readonly HookClient[] {
-  return CLIENT_HOOKS.flatMap((hooks) => {
-    const dialect = dialectOf(hooks.client);
-    if (dialect === undefined) return [];
-    const { platform } = process;
-    const settings: HookClient['settings'] = ({ cwd: project, userHome, env }) =>
-      hooks.settingsFiles({ platform, userHome, project, env });
-    const answerer: HookClient['answerer'] = (place) => hooks.answererIn?.(settings(place));
-    return [{ dialect, settings, answerer }];
-  });
+  /** Loads what decides, which the first hook does otherwise. */
+  prepare(): Promise<unknown>;
+  /** Ends all sessions; what they did comes back. */
+  end(): Promise<ShimSummary>;
 }
 
 /** An agent whose hooks come here. */
@@ -85,7 +58,7 @@ export async function hookAgent(
   const trusts = { takesPosts: isHooked, trustsPrompts: isHooked };
   const opened = await openRunHooks({ ...start, ...trusts, senders });
   if (isFailure(opened)) return opened;
-  const { desk, listener } = opened;
+  const { listener, hasHeard } = opened;
   const { http } = listener;
   const ready: ReturnType<AgentHooks['begin']> =
     hooks === undefined || http === undefined
@@ -101,11 +74,13 @@ export async function hookAgent(
     return made;
   }
   const end = (): Promise<ShimSummary> => {
-    if (hooks !== undefined && !desk.hasHeard) degraded(silentWords(hooks.client));
+    if (hooks !== undefined && !hasHeard()) degraded(silentWords(hooks.client));
     if (folder !== undefined) rmSync(folder.path, { recursive: true, force: true });
     return opened.end();
   };
-  return { ...made, hasHeard: () => desk.hasHeard, end: once(end) };
+  // Its first hook would wait for it, and `sub` may be updated meanwhile.
+  if (isHooked) await opened.prepare();
+  return { ...made, hasHeard, end: once(end) };
 }
 
 /** What is in its place already was left by a run that was killed. */
@@ -132,65 +107,39 @@ function once<T>(act: () => T): () => T {
 
 export async function openRunHooks(options: RunHooksOptions): Promise<RunHooks | Failure> {
   const { socketPath, takesPosts, senders } = options;
-  const opened = openRunDesk(options);
-  const { desk } = opened;
+  let opening: Promise<RunDesk> | undefined;
+  let opened: RunDesk | undefined;
+  let isEnded = false;
+  const open = async (): Promise<RunDesk> => {
+    const { openRunDesk } = await import('./run-desk.ts');
+    opened = openRunDesk(options);
+    return opened;
+  };
+  const openLate = async (): Promise<RunDesk> => {
+    const late = await open();
+    // The files may have changed since the run began.
+    await late.look();
+    return late;
+  };
   const listener = await openHookListener({
     socketPath,
     takesPosts,
     ...(senders && { senders }),
     bodyBytesMax: HOOK_LIMITS.bodyBytesMax,
-    handle: ({ client, body, ageMs }, signal) => desk.handle(client, body, { signal, ageMs }),
+    handle: async ({ client, body, ageMs }, signal) => {
+      if (isEnded && opening === undefined) throw new Error('the run has ended');
+      const { desk } = await (opening ??= openLate());
+      return desk.handle(client, body, { signal, ageMs });
+    },
   });
-  if (isFailure(listener)) {
-    await opened.end();
-    return listener;
-  }
+  if (isFailure(listener)) return listener;
   const end = async (): Promise<ShimSummary> => {
-    const summary = await opened.end();
+    isEnded = true;
+    const desk = await opening?.catch(() => undefined);
+    const summary = (await desk?.end()) ?? NO_CALLS;
     await listener.close();
     return summary;
   };
-  return { kind: 'open', listener, desk, end: once(end) };
-}
-
-/** Decides by this policy, and by what becomes of its files. */
-export function openRunDesk(options: RunDeskOptions): RunDesk {
-  const { hub, sink, snapshot, policyFiles: files, config, degraded, warn, senders } = options;
-  let inForce = { snapshot, files };
-  const desk = new HookDesk({
-    ...options,
-    clients: hookClients(),
-    // It outlives each session.
-    sink: sharedSink(sink),
-    policy: () => inForce,
-    shimServers: () => liveServers(hub).filter((server) => senders?.hasShim(server) !== false),
-  });
-  const following = followPolicy({
-    files,
-    reload: config['policy.reload'],
-    profile: config.profile,
-    current: () => inForce.snapshot,
-    use: async (changed) => {
-      inForce = { ...inForce, snapshot: changed };
-      await desk.usePolicy(changed);
-    },
-    // The shims of the run record it, and the run says so at its end.
-    heldBack: () => {},
-    broken: (reason) => {
-      warn(`${POLICY_BROKEN}: ${reason}`);
-      degraded(POLICY_BROKEN);
-    },
-  });
-  const end = async (): Promise<ShimSummary> => {
-    following?.stop();
-    await desk.close();
-    return desk.summary;
-  };
-  return { desk, end };
-}
-
-/** Servers whose shims have said that they are there, and not gone since. */
-function liveServers({ shims }: Hub): readonly string[] {
-  const live = shims.list().filter(({ state }) => state === 'live');
-  return live.map(({ serverId }) => serverId);
+  const hasHeard = (): boolean => opened?.desk.hasHeard === true;
+  return { kind: 'open', listener, prepare: () => (opening ??= open()), hasHeard, end: once(end) };
 }

@@ -2,7 +2,7 @@
 import type { EventBody, Profile } from '@subluminal/contracts';
 import { type Snapshot, snapshotJson } from '@subluminal/core/policy';
 import type { PolicySource } from './sources.ts';
-import { mayLoosen, watchPolicy } from './watch-policy.ts';
+import { mayLoosen, type PolicyWatcher, watchPolicy } from './watch-policy.ts';
 
 export interface PolicyFiles {
   readonly sources: readonly PolicySource[];
@@ -31,7 +31,7 @@ export interface FollowedPolicy {
 }
 
 /** Undefined when there is nothing to follow. */
-export function followPolicy(followed: FollowedPolicy): { stop(): void } | undefined {
+export function followPolicy(followed: FollowedPolicy): PolicyWatcher | undefined {
   const { files, reload, profile, current, use, heldBack, broken } = followed;
   const { sources, home, mark } = files;
   if (sources.length === 0 || reload === 'off') return undefined;

@@ -65,8 +65,14 @@ interface PolicyWatch {
   readonly broken: (message: string) => void;
 }
 
+export interface PolicyWatcher {
+  /** Looks at once. */
+  look(): Promise<void>;
+  stop(): void;
+}
+
 /** Follows the files, and loads them when one has changed. */
-export function watchPolicy(watch: PolicyWatch): { stop(): void } {
+export function watchPolicy(watch: PolicyWatch): PolicyWatcher {
   const { sources, home, profile, changed, broken } = watch;
   let { mark } = watch;
   const read = async (): Promise<void> => {
@@ -78,7 +84,12 @@ export function watchPolicy(watch: PolicyWatch): { stop(): void } {
     if (isFailure(loaded)) broken(policyFailureText(loaded));
     else await changed({ ...loaded, sources: fresh });
   };
-  return watchFiles({ paths: sources.map(({ path }) => path), everyMs: LOOK_EVERY_MS, read });
+  const files = watchFiles({
+    paths: sources.map(({ path }) => path),
+    everyMs: LOOK_EVERY_MS,
+    read,
+  });
+  return { look: read, stop: files.stop };
 }
 
 /** Each file in the place that it had: what it may do depends on whether it is trusted now. */
