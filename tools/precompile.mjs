@@ -32,7 +32,7 @@ const COMMANDS = [
   ['policy', 'lint', POLICY],
   ['import', '--dry-run'],
   ['approvals'],
-  ['run', '--quiet', '--', process.execPath, '-e', '0'],
+  ['run', '--quiet', '--policy', POLICY, '--', process.execPath, '-e', '0'],
   ['wrap', '--quiet', '--', process.execPath, '-e', '0'],
   ['query'],
   ['ledger', 'verify'],

@@ -4,7 +4,8 @@ import { choice, defineCommand, done, EXIT, many, orThrow } from '../input/comma
 import { stdinTwice } from '../input/read-file.ts';
 import { formatOption } from '../input/read-option.ts';
 import { type FileFinding, githubCommands, sarifLog } from '../policy/ci-reports.ts';
-import { linesOf, pinnedTools, type ReadBundle, readBundle } from '../policy/load-policy.ts';
+import { linesOf } from '../policy/load-policy.ts';
+import { pinnedTools, type ReadBundle, readBundle } from '../policy/read-bundle.ts';
 import { renderProblem } from '../policy/render-problem.ts';
 import type { Io } from '../terminal/io.ts';
 import { reportFailure } from '../terminal/report-failure.ts';

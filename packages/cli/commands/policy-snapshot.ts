@@ -31,7 +31,8 @@ import {
 import { readPublicKeys } from '../input/read-keys.ts';
 import { createNewFile, occupied, overwritesInput, replaceFile } from '../input/write-file.ts';
 import { insteadOfSnapshot } from '../policy/file-kind.ts';
-import { printProblems, readBundle } from '../policy/load-policy.ts';
+import { printProblems } from '../policy/load-policy.ts';
+import { readBundle } from '../policy/read-bundle.ts';
 import type { Io } from '../terminal/io.ts';
 import { reportFailure, warn } from '../terminal/report-failure.ts';
 import { harmless, harmlessLine, jsonText, plural } from '../terminal/text.ts';

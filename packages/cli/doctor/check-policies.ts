@@ -19,7 +19,8 @@ import {
   policySources,
 } from '@subluminal/plane/policy';
 import { openPins } from '@subluminal/plane/surface';
-import { loadPolicy, type Policy, readBundle } from '../policy/load-policy.ts';
+import { loadPolicy, type Policy } from '../policy/load-policy.ts';
+import { readBundle } from '../policy/read-bundle.ts';
 import { changeLine } from '../surface/change-line.ts';
 import { checkFile } from '../surface/check-manifest.ts';
 import { SILENT } from '../terminal/io.ts';

@@ -16,7 +16,7 @@ import { FLAGS, type RunRow } from '@subluminal/plane/ledger';
 import { projectPaths } from '@subluminal/plane/policy';
 import { orThrow } from '../input/command.ts';
 import { type FileBytes, STDIO } from '../input/read-file.ts';
-import { readBundle } from '../policy/load-policy.ts';
+import { readBundle } from '../policy/read-bundle.ts';
 import { writePolicyFile } from '../policy/write-policy.ts';
 import type { Io } from '../terminal/io.ts';
 import { insertRule, type NewRule, type RuleRequest, ruleFor } from './allow-rule.ts';

@@ -15,7 +15,8 @@ import type { StoreReader } from '@subluminal/plane/ledger';
 import { readRegularFile } from '@subluminal/plane/os';
 import type { FileBytes } from '../input/read-file.ts';
 import { notABundle } from '../policy/file-kind.ts';
-import { lintFile, pinnedTools, policyFrom } from '../policy/load-policy.ts';
+import { policyFrom } from '../policy/load-policy.ts';
+import { lintFile, pinnedTools } from '../policy/read-bundle.ts';
 import {
   chosenPolicy,
   currentConfig,

@@ -54,10 +54,13 @@ export async function gatherEvents(
 
 async function fromLedger(runId: string, options: RunOptions): Promise<GatheredRead> {
   const { config, env, paths } = options;
-  const { ensureLedgerd } = await import('../daemon/start.ts');
-  await ensureLedgerd({ env, paths, config }, START_MS);
   const client = createLedgerClient({ socketPath: config['ledger.socket'] });
-  const isThere = await client.sync(SYNC_MS);
+  let isThere = await client.sync(SYNC_MS);
+  if (!isThere) {
+    const { ensureLedgerd } = await import('../daemon/start.ts');
+    await ensureLedgerd({ env, paths, config }, START_MS);
+    isThere = await client.sync(SYNC_MS);
+  }
   const lines = isThere ? ledgerLines(options, runId) : linesOnDisk(options, runId);
   return { kind: isThere ? 'all' : 'on_disk', gathered: await gather(lines, runId, options) };
 }

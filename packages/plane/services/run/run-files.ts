@@ -191,12 +191,14 @@ function markOf(runId: string): string {
 
 /** The end of another run may have taken the folder away. */
 function writeCopy(path: string, text: string): void {
+  // It is of no use after the end of the run, so it need not outlive a power failure.
+  const write = (): void => writePrivateFile(path, text, { isLasting: false });
   try {
-    writePrivateFile(path, text);
+    write();
   } catch (cause) {
     if (!hasSystemCode(cause, 'ENOENT')) throw cause;
     ensurePrivateFolder(join(path, '..'));
-    writePrivateFile(path, text);
+    write();
   }
 }
 
