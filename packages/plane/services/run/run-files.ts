@@ -14,7 +14,7 @@ import {
   thisSystem,
   writePrivateFile,
 } from '../../os/index.ts';
-import { dropRunFiles, dropStaleFiles, livingProcesses } from '../../stores/identity/index.ts';
+import { dropShimFiles, dropStaleFiles, livingProcesses } from '../../stores/identity/index.ts';
 import { loadPolicy } from '../../stores/policy/watch-policy.ts';
 import {
   type AgentFiles,
@@ -74,8 +74,7 @@ export function writeRunDown(options: RunOptions, env: NodeJS.ProcessEnv): RunFi
     remove: () => {
       files.remove();
       // Shims that were killed have left theirs.
-      const runIds = new Set([env['SUB_RUN_ID'] ?? '']);
-      for (const dir of dirs) dropRunFiles(dir, runIds);
+      for (const dir of dirs) dropShimFiles(dir, env['SUB_RUN_ID'] ?? '');
       if (fallback !== undefined) removeEmpty(fallback);
     },
   };

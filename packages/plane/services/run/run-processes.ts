@@ -2,7 +2,7 @@
 // parents; elsewhere `ps` tells by parents only, so a process that has lost its parent is out of reach.
 import { spawnSync } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
-import { processEnvironment, subCommand, thisSystem } from '../../os/index.ts';
+import { processEnvironment, processStat, subCommand, thisSystem } from '../../os/index.ts';
 import type { RunningHub } from '../hub/index.ts';
 import { SHIM_MARK } from '../transports/stdio/index.ts';
 import { listProcesses, readProcess, readText, signalOne } from '../transports/stdio/processes.ts';
@@ -71,16 +71,16 @@ export function processesOf(family: RunFamily): {
 
 function fromProc({ endpoint }: RunFamily): readonly SeenProcess[] {
   const found: SeenProcess[] = [];
-  const wanted = Buffer.from(endpoint).toString('latin1');
   // A descendant is never older than this process: that spares most of the machine a look.
   const since = readProcess(process.pid)?.startTicks ?? 0;
+  const { readFile } = thisSystem();
   for (const name of listProcesses()) {
-    const facts = readProcess(Number(name));
+    const facts = processStat(Number(name), readFile);
     if (facts === undefined || !facts.running || facts.startTicks < since) continue;
     const { pid, ppid } = facts;
-    const environ = readText(`/proc/${pid}/environ`) ?? '';
+    const environ = readFile(`/proc/${pid}/environ`);
     // Only a text that holds the name can be that of the run: the rest is not taken apart.
-    const isOurs = environ.includes(wanted) && factsOf(pid, endpoint).mark === 'ours';
+    const isOurs = environ?.includes(endpoint) === true && factsOf(pid, endpoint).mark === 'ours';
     found.push({ pid, ppid, isOurs, facts: () => factsOf(pid, endpoint) });
   }
   return found;

@@ -12,5 +12,11 @@ export type { Identified } from './identify.ts';
 export { identify } from './identify.ts';
 export { hasTerminal, personFailure, terminalProblem } from './person.ts';
 export type { RunProcess } from './run-register.ts';
-export { dropRunFiles, livingProcesses, registerRun, runsOnFile } from './run-register.ts';
+export {
+  dropRunFiles,
+  dropShimFiles,
+  livingProcesses,
+  registerRun,
+  runsOnFile,
+} from './run-register.ts';
 export { NO_ACCOUNT, type ShimAccount } from './shim-account.ts';

@@ -77,18 +77,26 @@ export function livingProcesses(
   return runFiles(runDir, system)?.filter(({ isLiving }) => isLiving);
 }
 
-/**
- * Removes the files of these runs; a file that was written meanwhile stays. What a living process has is
- * not read: many runs may end at once, each among the files of all.
- */
+/** Removes the files of these runs; a file that was written meanwhile stays. */
 export function dropRunFiles(
   runDir: string,
   runIds: ReadonlySet<string>,
   system: System = thisSystem(),
 ): void {
-  const mayBeGone = (name: string): boolean => !isOfLivingProcess(name, system);
-  for (const { path, runId, isLiving } of runFiles(runDir, system, mayBeGone) ?? []) {
+  for (const { path, runId, isLiving } of runFiles(runDir, system) ?? []) {
     if (!isLiving && runIds.has(runId)) drop(path);
+  }
+}
+
+/**
+ * Removes what shims of this run have left that were killed. What a living process has is not read: many runs
+ * may end at once, each among the files of all.
+ */
+export function dropShimFiles(runDir: string, runId: string, system: System = thisSystem()): void {
+  const mayBeGone = (name: string): boolean =>
+    OF_SHIM.test(name) && !isOfLivingProcess(name, system);
+  for (const file of runFiles(runDir, system, mayBeGone) ?? []) {
+    if (!file.isLiving && file.runId === runId) drop(file.path);
   }
 }
 
