@@ -1,6 +1,8 @@
 // From sources to the files of packages/cli/dist: one script for each command and for what several
 // share, and apart from them those of the shim and of hooks. They are scripts because V8 keeps the compiled form of
 // a script, but not that of a module; packages/cli/bin/sub.cjs runs them.
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { build, transform } from 'esbuild';
@@ -36,6 +38,8 @@ const SETTINGS = {
   // Names stay readable: they are what a stack trace shows.
   minifyWhitespace: true,
   minifySyntax: true,
+  // What one build has kept on the disk, another one must not believe.
+  define: { SUB_BUILD: JSON.stringify(sourcesHash()) },
   // Whoever starts loads what it needs: the less, the better.
   plugins: [withoutSideEffects, directImports].map((setup) => ({ name: setup.name, setup })),
 };
@@ -96,6 +100,17 @@ async function bundle() {
     ],
     inputs: [...own, demo, sandbox].flatMap(({ metafile }) => Object.keys(metafile?.inputs ?? {})),
   };
+}
+
+/** Of everything that a policy is compiled by. */
+function sourcesHash() {
+  const hash = createHash('sha256').update(readFileSync(join(ROOT, 'package-lock.json')));
+  for (const name of ['contracts', 'core', 'plane']) {
+    const folder = join(ROOT, 'packages', name);
+    const paths = readdirSync(folder, { recursive: true }).filter((path) => path.endsWith('.ts'));
+    for (const path of paths.toSorted()) hash.update(path).update(readFileSync(join(folder, path)));
+  }
+  return hash.digest('hex');
 }
 
 async function bundleOf(name) {

@@ -82,7 +82,7 @@ async function precompile() {
   const home = mkdtempSync(join(tmpdir(), 'sub-build-'));
   try {
     await Promise.all([
-      shimOnce(join(home, 'shim')),
+      shimTwice(join(home, 'shim')),
       hookOnce(join(home, 'hook')),
       commandsOnce(join(home, 'commands')),
     ]);
@@ -108,6 +108,12 @@ function start(home, pointer, args) {
     child.on('error', resolve).on('close', resolve);
   });
   return { child, ended };
+}
+
+/** The first one reads its policy, the second one finds what the first has compiled it to. */
+async function shimTwice(home) {
+  await shimOnce(home);
+  await shimOnce(home);
 }
 
 async function shimOnce(home) {

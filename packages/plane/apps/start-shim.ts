@@ -1,22 +1,15 @@
-// From a command line to a running shim: configuration, identity, policy and server, side by side.
+// From a command line to a shim whose server runs: all that decides whether the server may start, and nothing else.
 import { type Failure, isFailure, type Producer } from '@subluminal/contracts';
-import { identityOf } from '@subluminal/core/policy';
-import type { Redactor } from '@subluminal/core/scan';
+import type { Redactor, SecretValue } from '@subluminal/core/scan';
 import type { ShimStart } from '../services/clients/inspect/loose-entries.ts';
 import type { GatesLifecycleOptions } from '../services/governor/gates-lifecycle.ts';
-import type { SessionParts } from '../services/governor/governed-session.ts';
-import { LazyApprovals } from '../services/governor/lazy-approvals.ts';
-import { type StartedPolicy, startPolicy } from '../services/governor/policy-start.ts';
-import { awaitRunHub, callRunHub } from '../services/governor/run-hub.ts';
-import { runShim, type ShimServer } from '../services/governor/run-shim.ts';
-import {
-  openEventSink,
-  openServerGates,
-  sessionLimits,
-} from '../services/governor/session-settings.ts';
+import { readyPolicy } from '../services/governor/policy-start.ts';
+import { awaitRunHub, callRunHub, folderOpenToOthers } from '../services/governor/run-hub.ts';
+import type { ShimServer } from '../services/governor/run-shim.ts';
+import { manifestFor } from '../services/governor/server-manifest.ts';
 import { type AgentHub, agentHub } from '../services/hooks/agent-hub.ts';
-import { connectRemote, type RemoteStart, readRemote } from '../services/remote-server/index.ts';
-import { finderOptions } from '../services/self-protection/finder-options.ts';
+import type { RemoteStart } from '../services/remote-server/index.ts';
+import type { BatchingSink } from '../services/sink/index.ts';
 import { type SpawnResult, spawnServer } from '../services/transports/stdio/index.ts';
 import {
   type Config,
@@ -24,12 +17,10 @@ import {
   formatConfigFailure,
   type LoadResult,
   loadConfig,
-  mayAnswerElsewhere,
   secretSettings,
   userHome,
 } from '../stores/config/index.ts';
 import { type Identified, identify } from '../stores/identity/index.ts';
-import { hasPolicy } from '../stores/policy/untrusted-alone.ts';
 import { policyFailureText } from '../stores/policy/watch-policy.ts';
 import { withAgentFile } from '../stores/runs/agent-file.ts';
 import { RUN_ENV_VARS, TOKEN_VAR } from '../stores/runs/env-vars.ts';
@@ -38,7 +29,6 @@ import {
   type ResolvedSecrets,
   resolveBindings,
 } from '../stores/vault/index.ts';
-import { growingRedactor, loadRedactor } from '../stores/vault/load-redactor.ts';
 
 export interface ShimOptions {
   readonly serverName: string;
@@ -84,8 +74,8 @@ export async function startShim(given: ShimOptions): Promise<StartedShim> {
     return refused(`${problem.message} ${problem.fix} [${problem.code}]`);
   if (unknownRun !== undefined && profile === 'production') return refused(unknownRun);
   if (unknownRun !== undefined) warn(unknownRun);
-  const parts = await gather(options, loaded, hub);
-  return typeof parts === 'string' ? refused(parts) : { ok: true, exitCode: await run(parts) };
+  const ended = await run(options, loaded, hub);
+  return typeof ended === 'string' ? refused(ended) : { ok: true, exitCode: ended };
 }
 
 interface RunEnvironment {
@@ -105,10 +95,6 @@ async function runOf({ env, flags }: ShimOptions): Promise<RunEnvironment> {
 }
 
 type LoadedConfig = Extract<LoadResult, { readonly ok: true }>;
-type GatheredParts = Omit<SessionParts, 'membership'> & {
-  readonly identified: Identified;
-  readonly server: ShimServer;
-};
 
 function identifyShim(
   { env, cwd, flags }: ShimOptions,
@@ -126,30 +112,19 @@ function giveUpPlace({ leave, release }: Identified): void {
   release();
 }
 
-/** The first shim of a run tells of its start, the last one of its end; a host does both itself. */
-async function run({ identified, server, ...parts }: GatheredParts): Promise<number> {
-  const { runOrigin, leave } = identified;
-  const tellsStart = runOrigin === 'created' || runOrigin === 'alone';
-  try {
-    return await runShim({ ...parts, membership: { tellsStart, leave } }, server);
-  } finally {
-    giveUpPlace(identified);
-  }
-}
-
-/** Everything a shim is made of, the server last: a fault before it leaves nothing behind. */
-async function gather(
+/** Runs it; a text says why the server must not start. The server comes last: a fault before it leaves nothing behind. */
+async function run(
   options: ShimOptions,
   loaded: LoadedConfig,
   hub: AgentHub | undefined,
-): Promise<GatheredParts | string> {
+): Promise<number | string> {
   // It answers while all else gets ready.
   const reaching = callHub(options, loaded, hub);
-  const parts = await gatherWith(reaching, options, loaded);
-  if (typeof parts !== 'string') return parts;
+  const ended = await startServer(reaching, options, loaded);
+  if (typeof ended !== 'string') return ended;
   const reach = await reaching;
   if (typeof reach === 'object') reach.drop();
-  return parts;
+  return ended;
 }
 
 /** The hub of the run, or of the agent's hooks. */
@@ -170,21 +145,23 @@ function ignoredWords({ ignored }: AgentHub): string {
   return `an agent with hooks has its settings from config.toml, and these variables do not count: ${ignored.join(', ')}`;
 }
 
-async function gatherWith(
+/**
+ * Reads all that decides whether the server may start, and starts it. What a session needs besides is loaded while
+ * the server starts.
+ */
+async function startServer(
   reaching: ReturnType<typeof callRunHub>,
   options: ShimOptions,
   loaded: LoadedConfig,
-): Promise<GatheredParts | string> {
-  const { serverName } = options;
-  const { config, paths } = loaded;
+): Promise<number | string> {
+  const { config } = loaded;
   const { profile } = config;
   const heard = warningsLater();
-  const policy = await startPolicy(options, loaded, heard.warn);
+  const policy = await readyPolicy(options, loaded, heard.warn);
   if (isFailure(policy)) return [...heard.texts, policyFailureText(policy)].join('\n');
   const way = await wayToServer(options, loaded);
   if (typeof way === 'string') return way;
-  const { redaction } = way;
-  const sink = openEventSink(options.env, loaded, warn);
+  const sink = await sinkThatMayFail(options, loaded);
   if (typeof sink === 'string') return sink;
   const hub = await awaitRunHub(reaching, { ...options, ...loaded, warn });
   if (typeof hub === 'string') return hub;
@@ -199,61 +176,38 @@ async function gatherWith(
   }
   hub?.use(producer);
   if (hub === undefined && config['cedar.policies'] !== null) warn(unasked(config));
-  const hasChannel = mayAnswerElsewhere(loaded);
-  const people = new LazyApprovals({ home: paths.home, producer, warn, hasChannel });
-  const { snapshot } = policy;
-  const guarding = await openServerGates(loaded, warn, {
-    serverName,
-    snapshot,
-    identity: identityOf(producer),
-    hasHub: hub !== undefined,
-    hasCedar: hub?.asksCedar === true || config['cedar.policies'] !== null,
-    ...way.kept,
-    redact: redaction.plain,
-    ...byPolicy(options, loaded, policy),
-  });
-  if (typeof guarding === 'string') {
+  const found = await manifestFor({ folder: config['surface.manifests'], server: options.serverName, profile });
+  if (found.refusal !== undefined) {
     giveUpPlace(identified);
-    return guarding;
+    return found.refusal;
   }
-  // The gates are loaded while the server starts.
-  const preparing = guarding.prepare().then(() => people.prepare(snapshot, guarding.mayAsk));
-  const [server] = await Promise.all([way.open(producer), preparing]);
-  return {
-    serverName,
-    ...(options.remote !== undefined && { transport: 'mcp_http' as const }),
-    identified,
-    server,
-    snapshot,
-    policyFiles: policy.files,
-    policyReload: config['policy.reload'],
-    profile,
-    producer,
-    sink,
-    hub,
-    people,
-    guarding,
-    injected: way.injected,
-    redact: redaction.plain,
-    logLevel: config['log.level'],
-    isClean: redaction.isClean,
-    limits: sessionLimits(config),
-  };
+  if (found.warning !== undefined) warn(found.warning);
+  const server = way.open(producer);
+  const { manifest } = found;
+  const { runStarted } = await import('./run-started-shim.ts');
+  try {
+    return await runStarted({ options, loaded, policy, way, sink, hub, identified, manifest, server, warn });
+  } finally {
+    giveUpPlace(identified);
+  }
 }
 
-/** What the gates must know of the policy in force: that there is one, and what no call may name. */
-function byPolicy(
-  options: ShimOptions,
-  { config, paths }: LoadedConfig,
-  { snapshot, files }: StartedPolicy,
-): Pick<GatesLifecycleOptions, 'hasPolicy' | 'protects'> {
-  const policies = files.sources.map(({ path }) => path);
-  const protects = finderOptions(options, { config, paths, policies });
-  return { hasPolicy: hasPolicy(snapshot), protects };
+/** Where events go, if that may fail; the way to a ledger is opened while the server starts. */
+async function sinkThatMayFail(
+  { env }: ShimOptions,
+  loaded: LoadedConfig,
+): Promise<BatchingSink | string | undefined> {
+  const { config } = loaded;
+  if (config['events.sink'].kind === 'ledger') {
+    return folderOpenToOthers(config['ledger.socket'], config);
+  }
+  const { openEventSink } = await import('../services/governor/session-settings.ts');
+  return openEventSink(env, loaded, warn);
 }
 
-interface WayToServer {
-  readonly redaction: Pick<Redactor, 'plain' | 'isClean'>;
+export interface WayToServer {
+  /** Undefined where nothing but known formats is redacted: that redactor cannot fail. */
+  readonly redaction: Pick<Redactor, 'plain' | 'isClean'> | undefined;
   /** All secrets that go this way. */
   readonly kept: Pick<GatesLifecycleOptions, 'secrets' | 'learned'>;
   readonly injected: ResolvedSecrets['injected'];
@@ -266,26 +220,48 @@ async function wayToServer(
   options: ShimOptions,
   loaded: LoadedConfig,
 ): Promise<WayToServer | string> {
-  const { config } = loaded;
   const secrets = await secretsFor(options, loaded);
   if (typeof secrets === 'string') return secrets;
+  if (options.remote !== undefined) return wayToRemote(options.remote, secrets, { options, loaded });
   const { injected } = secrets;
-  const remote = options.remote && readRemote(options.remote, secrets);
+  const values = secrets.secretValues();
+  const patterns = loaded.config['redact.extra_patterns'];
+  const isPlain = values.length === 0 && patterns.length === 0;
+  const redaction = isPlain ? undefined : await redactorOf(patterns, values);
+  if (isFailure(redaction)) return failureText(redaction);
+  const open = (producer: Producer) => spawn(options, producer, secrets);
+  return { redaction, kept: { secrets: values }, injected, open };
+}
+
+async function wayToRemote(
+  start: RemoteStart,
+  secrets: ResolvedSecrets,
+  { options, loaded }: { readonly options: ShimOptions; readonly loaded: LoadedConfig },
+): Promise<WayToServer | string> {
+  const { connectRemote, readRemote } = await import('../services/remote-server/index.ts');
+  const { growingRedactor } = await import('../stores/vault/load-redactor.ts');
+  const { sessionLimits } = await import('../services/governor/session-settings.ts');
+  const remote = readRemote(start, secrets);
   if (isFailure(remote)) return failureText(remote);
-  if (remote?.warning !== undefined) warn(remote.warning);
-  const values = [...secrets.secretValues(), ...(remote?.secrets ?? [])];
-  const patterns = config['redact.extra_patterns'];
-  const redactor = await loadRedactor(patterns, values);
+  if (remote.warning !== undefined) warn(remote.warning);
+  const values = [...secrets.secretValues(), ...remote.secrets];
+  const patterns = loaded.config['redact.extra_patterns'];
+  const redactor = await redactorOf(patterns, values);
   if (isFailure(redactor)) return failureText(redactor);
-  if (remote === undefined) {
-    const open = (producer: Producer) => spawn(options, producer, secrets);
-    return { redaction: redactor, kept: { secrets: values }, injected, open };
-  }
   const redaction = growingRedactor(redactor, { patterns, values });
-  const limits = sessionLimits(config);
+  const limits = sessionLimits(loaded.config);
   const open = () =>
     connectRemote(remote, { ...options, ...loaded, limits, warn, onToken: redaction.add });
-  return { redaction, kept: { secrets: values, learned: redaction.learned }, injected, open };
+  const { learned } = redaction;
+  return { redaction, kept: { secrets: values, learned }, injected: secrets.injected, open };
+}
+
+async function redactorOf(
+  patterns: readonly string[],
+  values: readonly SecretValue[],
+): Promise<Redactor | Failure> {
+  const { loadRedactor } = await import('../stores/vault/load-redactor.ts');
+  return loadRedactor(patterns, values);
 }
 
 function failureText({ message, fix, code }: Failure): string {

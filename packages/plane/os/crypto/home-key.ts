@@ -20,7 +20,11 @@ export interface Signature {
 const KEY_FILE = 'ledger.key';
 /** Written with the first signature of a ledger. */
 const LEDGER_HEAD = 'ledger.head';
-const KEY_BYTES_MAX = 4_096;
+export const KEY_BYTES_MAX = 4_096;
+
+export function keyPath(home: string): string {
+  return join(home, KEY_FILE);
+}
 
 /**
  * Reads the key; undefined when there is none. Refuses a file that others can write: they could
@@ -69,7 +73,7 @@ export interface HomeSeal {
 }
 
 export function homeSeal(home: string): HomeSeal {
-  const path = join(home, KEY_FILE);
+  const path = keyPath(home);
   let known: HomeKey | undefined;
   const use = <T>(key: HomeKey | Failure, work: (key: HomeKey) => T): T | Failure => {
     if (isFailure(key)) return key;

@@ -1,6 +1,7 @@
 export { callIds, sha256, sha256Bytes } from './hash.ts';
 export type { HomeSeal, Signature } from './home-key.ts';
 export { ensureKeyFile, homeSeal, readKeyFile } from './home-key.ts';
+export { ensureHomeKey, homeMac, isHomeMac } from './home-mac.ts';
 export type { TrustedKeys } from './keys.ts';
 export { createKeyPair, signerFromPem, verifierFromPems } from './keys.ts';
 export type { NewPageSession } from './page-sessions.ts';

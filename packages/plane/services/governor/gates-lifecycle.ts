@@ -10,10 +10,11 @@ import {
 import type { SecretValue } from '@subluminal/core/scan';
 import type { Guard } from '@subluminal/core/session';
 import type { Manifest } from '@subluminal/core/surface';
-import { loadManifest, watchManifest } from '../../stores/surface/index.ts';
+import { watchManifest } from '../../stores/surface/index.ts';
 import type { LearnedSecrets } from '../../stores/vault/load-redactor.ts';
 import type { FinderOptions } from '../self-protection/finder-options.ts';
 import type { Gates } from './gates.ts';
+import { manifestFor } from './server-manifest.ts';
 
 export interface GatesLifecycleOptions {
   readonly serverName: string;
@@ -222,14 +223,8 @@ type OpenedGates =
 /** In production, a manifest that cannot be read keeps the server from starting. */
 export async function openGates(options: GatesLifecycleOptions): Promise<OpenedGates> {
   const { manifests: folder, serverName: server, profile } = options;
-  if (folder === undefined) return { ok: true, guarding: new GatesLifecycle(options, undefined) };
-  const loaded = await loadManifest({ folder, server, profile });
-  if (loaded.kind === 'problems') {
-    const { formatProblem } = await import('@subluminal/core/policy');
-    const message = loaded.problems.map((problem) => formatProblem(problem)).join('\n');
-    if (profile === 'production') return { ok: false, message };
-    return { ok: true, guarding: new GatesLifecycle(options, undefined), warning: message };
-  }
-  const manifest = loaded.kind === 'manifest' ? loaded.manifest : undefined;
-  return { ok: true, guarding: new GatesLifecycle(options, manifest) };
+  const { manifest, refusal, warning } = await manifestFor({ folder, server, profile });
+  if (refusal !== undefined) return { ok: false, message: refusal };
+  const guarding = new GatesLifecycle(options, manifest);
+  return { ok: true, guarding, ...(warning !== undefined && { warning }) };
 }

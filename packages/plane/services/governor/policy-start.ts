@@ -3,20 +3,20 @@ import { type Failure, isFailure } from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
 import { type LoadResult, userHome } from '../../stores/config/index.ts';
 import type { PolicyFiles } from '../../stores/policy/follow-policy.ts';
-import type { LoadedPolicy, PolicyFailure } from '../../stores/policy/policy-file.ts';
+import type { PolicyFailure } from '../../stores/policy/policy-file.ts';
+import { type ReadyPolicy, readyPolicyOf } from '../../stores/policy/ready-policy.ts';
 import {
   type PolicySource,
   policySources,
   sourcesOfRun,
   sourceWarnings,
 } from '../../stores/policy/sources.ts';
-import { loadPolicy, markOf, policyFailureText } from '../../stores/policy/watch-policy.ts';
+import { markOf, policyFailureText } from '../../stores/policy/watch-policy.ts';
 import {
   POLICY_COPY_HASH_VAR,
   POLICY_COPY_VAR,
   PROJECT_POLICY_VAR,
 } from '../../stores/runs/env-vars.ts';
-import type { LoadedRunPolicy } from '../../stores/runs/policy-of-run.ts';
 
 /** The environment and command line of a shim. */
 interface PolicyStart {
@@ -34,19 +34,41 @@ export interface StartedPolicy {
   readonly files: PolicyFiles;
 }
 
+/** A policy that is known to be good; the code that decides by it may still have to be loaded. */
+export interface ReadyToStart {
+  readonly kind: 'ready';
+  readonly files: PolicyFiles;
+  readonly snapshot: ReadyPolicy['snapshot'];
+}
+
 export async function startPolicy(
   start: PolicyStart,
   loaded: StartConfig,
   warn: WarnUser,
 ): Promise<StartedPolicy | PolicyFailure> {
+  const ready = await readyPolicy(start, loaded, warn);
+  if (isFailure(ready)) return ready;
+  const snapshot = await ready.snapshot();
+  return isFailure(snapshot) ? snapshot : { kind: 'started', snapshot, files: ready.files };
+}
+
+export async function readyPolicy(
+  start: PolicyStart,
+  loaded: StartConfig,
+  warn: WarnUser,
+): Promise<ReadyToStart | PolicyFailure> {
   const sources = sourcesOf(start, loaded, warn);
   const mark = markOf(sources);
   const policy = await policyOf(start, loaded, { sources, warn });
   if (isFailure(policy)) return policy;
-  const { snapshot, hashes } = policy;
-  const loosening = 'loosening' in policy ? policy.loosening : undefined;
+  const { hashes, snapshot, loosening } = policy;
   const files = { sources, home: loaded.paths.home, mark, hashes, loosening };
-  return { kind: 'started', snapshot, files };
+  return { kind: 'ready', files, snapshot };
+}
+
+interface ReadyOfRun extends ReadyPolicy {
+  /** What the changed files would let pass, so that they were not taken. */
+  readonly loosening?: string;
 }
 
 /** A run keeps the policy that it began with; a config entry that names another policy uses that. */
@@ -54,10 +76,11 @@ async function policyOf(
   { env, flags }: PolicyStart,
   { config, paths }: StartConfig,
   { sources, warn }: { readonly sources: readonly PolicySource[]; readonly warn: WarnUser },
-): Promise<LoadedPolicy | LoadedRunPolicy | Failure> {
+): Promise<ReadyOfRun | Failure> {
   const { profile, 'policy.reload': reload } = config;
+  const { home } = paths;
   const copyPath = env[POLICY_COPY_VAR];
-  if (!copyPath) return warned(loadPolicy(sources, profile), warn);
+  if (!copyPath) return warned(readyPolicyOf(sources, { home, profile }), warn);
   const ofRuns = await import('../../stores/runs/policy-of-run.ts');
   const path = sources[0]?.path ?? null;
   const ofRun = env['SUB_POLICY'];
@@ -66,17 +89,19 @@ async function policyOf(
   if (isNamed && path !== null && ofRuns.isOther(ofRun, path)) {
     const warning = ofRuns.otherThan(copyPath, ofRun, path);
     if (warning !== undefined) warn(warning);
-    return warned(loadPolicy(sources, profile), warn);
+    return warned(readyPolicyOf(sources, { home, profile }), warn);
   }
   const copy = { path: copyPath, hash: env[POLICY_COPY_HASH_VAR] };
-  return ofRuns.loadRunPolicy({ copy, sources, home: paths.home, reload, profile, warn });
+  const loaded = await ofRuns.loadRunPolicy({ copy, sources, home, reload, profile, warn });
+  if (isFailure(loaded)) return loaded;
+  return { ...loaded, kind: 'ready', snapshot: () => Promise.resolve(loaded.snapshot) };
 }
 
 /** Warns of what production would have refused. */
 async function warned(
-  loading: Promise<LoadedPolicy | PolicyFailure>,
+  loading: Promise<ReadyPolicy | PolicyFailure>,
   warn: WarnUser,
-): Promise<LoadedPolicy | PolicyFailure> {
+): Promise<ReadyPolicy | PolicyFailure> {
   const loaded = await loading;
   const warning = isFailure(loaded) ? undefined : loaded.warning;
   if (warning !== undefined) warn(policyFailureText(warning));

@@ -57,21 +57,27 @@ export type ServerGateFacts = Omit<
   'home' | 'manifests' | 'pinsMode' | 'profile' | 'inspectBytesMax'
 >;
 
-/** The gates beside the rules; a text says why there are none, and the server must not start. */
-export async function openServerGates(
+export function gateOptions(
   { config, paths }: LoadedSettings,
-  warn: (text: string) => void,
   known: ServerGateFacts,
-): Promise<GatesLifecycle | string> {
-  const { profile } = config;
-  const opened = await openGates({
+): GatesLifecycleOptions {
+  return {
     ...known,
     home: paths.home,
     manifests: config['surface.manifests'],
     pinsMode: config['pins.mode'],
-    profile,
+    profile: config.profile,
     inspectBytesMax: config['limits.max_inspect_bytes'],
-  });
+  };
+}
+
+/** The gates beside the rules; a text says why there are none, and the server must not start. */
+export async function openServerGates(
+  settings: LoadedSettings,
+  warn: (text: string) => void,
+  known: ServerGateFacts,
+): Promise<GatesLifecycle | string> {
+  const opened = await openGates(gateOptions(settings, known));
   if (!opened.ok) return opened.message;
   if (opened.warning !== undefined) warn(opened.warning);
   return opened.guarding;

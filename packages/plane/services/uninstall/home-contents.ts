@@ -57,6 +57,7 @@ const FOLDERS: Names = [
   ['grants', 'grants'],
   ['backups', 'configs as they were'],
   ['steward', 'Steward: its configuration, conversations and memory'],
+  ['compiled', 'policies as they were compiled'],
   ['spool', 'events on their way to the ledger'],
   ['run', 'sockets, locks and logs'],
 ];

@@ -1,11 +1,13 @@
 // An untrusted policy where the user has none: against nothing it may only tighten.
-import type { Bundle } from '@subluminal/contracts';
+import type { Bundle, Profile } from '@subluminal/contracts';
 import {
   type CompileOptions,
+  compileBundle,
   compileTightened,
   normalizeBundle,
   type Snapshot,
 } from '@subluminal/core/policy';
+import { sha256 } from '../../os/crypto/index.ts';
 
 /** Without a policy nothing is decided, and everything is recorded. */
 export const NO_POLICY: Bundle = {
@@ -16,6 +18,10 @@ export const NO_POLICY: Bundle = {
   selectors: {},
   rules: [],
 };
+
+export function compileNone(profile: Profile): Promise<Snapshot> {
+  return compileBundle(NO_POLICY, { sha256, profile });
+}
 
 /**
  * Manifests, Cedar policies and self-protection are enforced without a policy, and only reported under

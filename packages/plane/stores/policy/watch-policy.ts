@@ -1,13 +1,11 @@
 // Which policy a shim works by, now and after the file has changed.
 import { statSync } from 'node:fs';
 import { isFailure, type Profile } from '@subluminal/contracts';
-import { compileBundle, formatProblem, type Snapshot } from '@subluminal/core/policy';
+import { formatProblem, type Snapshot } from '@subluminal/core/policy';
 import { harmless } from '@subluminal/core/visible';
-import { sha256 } from '../../os/crypto/index.ts';
 import { attempt, watchFiles } from '../../os/index.ts';
 import type { LoadedPolicy, PolicyFailure } from './policy-file.ts';
 import { type PolicySource, projectSource } from './sources.ts';
-import { NO_POLICY } from './untrusted-alone.ts';
 
 const LOOK_EVERY_MS = 500;
 
@@ -18,8 +16,8 @@ export async function loadPolicy(
 ): Promise<LoadedPolicy | PolicyFailure> {
   const [first, second] = sources;
   if (first === undefined) {
-    const snapshot = await compileBundle(NO_POLICY, { sha256, profile });
-    return { kind: 'loaded', snapshot, hashes: [] };
+    const { compileNone } = await import('./untrusted-alone.ts');
+    return { kind: 'loaded', snapshot: await compileNone(profile), hashes: [] };
   }
   const { loadSources } = await import('./policy-file.ts');
   return loadSources([first, second], profile);
