@@ -176,7 +176,11 @@ async function startServer(
   }
   hub?.use(producer);
   if (hub === undefined && config['cedar.policies'] !== null) warn(unasked(config));
-  const found = await manifestFor({ folder: config['surface.manifests'], server: options.serverName, profile });
+  const found = await manifestFor({
+    folder: config['surface.manifests'],
+    server: options.serverName,
+    profile,
+  });
   if (found.refusal !== undefined) {
     giveUpPlace(identified);
     return found.refusal;
@@ -186,7 +190,18 @@ async function startServer(
   const { manifest } = found;
   const { runStarted } = await import('./run-started-shim.ts');
   try {
-    return await runStarted({ options, loaded, policy, way, sink, hub, identified, manifest, server, warn });
+    return await runStarted({
+      options,
+      loaded,
+      policy,
+      way,
+      sink,
+      hub,
+      identified,
+      manifest,
+      server,
+      warn,
+    });
   } finally {
     giveUpPlace(identified);
   }
@@ -222,7 +237,8 @@ async function wayToServer(
 ): Promise<WayToServer | string> {
   const secrets = await secretsFor(options, loaded);
   if (typeof secrets === 'string') return secrets;
-  if (options.remote !== undefined) return wayToRemote(options.remote, secrets, { options, loaded });
+  if (options.remote !== undefined)
+    return wayToRemote(options.remote, secrets, { options, loaded });
   const { injected } = secrets;
   const values = secrets.secretValues();
   const patterns = loaded.config['redact.extra_patterns'];

@@ -4,13 +4,7 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isFailure, isObject, type Profile, type SnapshotFile } from '@subluminal/contracts';
-import {
-  ensureHomeKey,
-  homeMac,
-  isHomeMac,
-  sha256,
-  sha256Bytes,
-} from '../../os/crypto/index.ts';
+import { ensureHomeKey, homeMac, isHomeMac, sha256, sha256Bytes } from '../../os/crypto/index.ts';
 import {
   attempt,
   ensurePrivateFolder,

@@ -3,7 +3,13 @@ import { type Failure, isFailure, type Profile } from '@subluminal/contracts';
 import { POLICY_FILE_BYTES_MAX, type Snapshot } from '@subluminal/core/policy';
 import { sha256Bytes } from '../../os/crypto/index.ts';
 import { readRegularFile } from '../../os/index.ts';
-import { type CompiledPlace, keepCompiled, ownBuild, type ReadSource, readCompiled } from './compiled-policy.ts';
+import {
+  type CompiledPlace,
+  keepCompiled,
+  ownBuild,
+  type ReadSource,
+  readCompiled,
+} from './compiled-policy.ts';
 import type { PolicyFailure } from './policy-file.ts';
 import { type PolicySource, unsafePolicy } from './sources.ts';
 import { loadPolicy } from './watch-policy.ts';
