@@ -1,7 +1,7 @@
 // A quick look at bytes before they are decoded: whether any keyword stands in them. It reads every
 // second place only, three bytes at a time: wherever a keyword begins, one of these threes lies on
 // it. Bytes are folded to six bits, which keeps the table small: it is a set of bits.
-import { endsColour } from '../text/keyword-search.ts';
+import { endsColour } from '../text/keyword-table.ts';
 import type { Range, Rule } from '../types.ts';
 
 /** True when no keyword stands there, so that no rule could find anything. */

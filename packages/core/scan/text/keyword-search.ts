@@ -1,22 +1,9 @@
-// Finds every keyword in one pass over the text (Aho-Corasick), so that clean text costs one table
-// look-up per unit; on request the seeds of pieces too, since reading the units is most of the work.
-// Units are folded to one byte and lower case: a hit is a candidate, never a proof.
+// Finds every keyword in one pass over the text, so that clean text costs one table look-up per unit; on
+// request the seeds of pieces too, since reading the units is most of the work.
 
 import type { Match, Rule, Scanned } from '../types.ts';
 import { isEscape } from './escapes.ts';
-
-/** What is looked for, of a rule. */
-type Keywords = Pick<Rule, 'name' | 'keywords' | 'anyCase' | 'edge'>;
-
-interface Keyword {
-  readonly rule: number;
-  readonly length: number;
-  /** Set where upper and lower case differ; and its last unit, or -1: most candidates fail there. */
-  readonly exact: string | undefined;
-  readonly last: number;
-  /** Inside of a word it is none, unless an escape stands before it. */
-  readonly edge: boolean;
-}
+import { type KeywordTable, type Keywords, keywordStart, keywordTable, rowOf } from './keyword-table.ts';
 
 type OnHit = (rule: number, at: number) => void;
 
@@ -33,110 +20,15 @@ export interface Prefilter {
   readonly scanBoth: (text: string, onHit: OnHit, probe: Probe) => Hiding;
 }
 
-interface Trie {
-  readonly children: Map<number, number>[];
-  readonly keywords: Keyword[][];
-}
-
-const BYTE = 0xff;
-const ANY_CASE = -1;
-
-function foldUnit(unit: number): number {
-  const low = unit & BYTE;
-  return low >= 0x41 && low <= 0x5a ? low + 0x20 : low;
-}
-
-function trieOf(rules: readonly Keywords[]): Trie {
-  const trie: Trie = { children: [new Map<number, number>()], keywords: [[]] };
-  for (const [index, rule] of rules.entries()) {
-    for (const keyword of rule.keywords) {
-      if (keyword === '') throw new Error(`the rule ${rule.name} has an empty keyword`);
-      const { length } = keyword;
-      trie.keywords[insert(trie, keyword)]?.push({
-        rule: index,
-        length,
-        exact: rule.anyCase ? undefined : keyword,
-        last: rule.anyCase ? ANY_CASE : keyword.charCodeAt(length - 1),
-        edge: rule.edge === true,
-      });
-    }
-  }
-  return trie;
-}
-
-function insert({ children, keywords }: Trie, keyword: string): number {
-  let node = 0;
-  for (let at = 0; at < keyword.length; at++) {
-    const unit = foldUnit(keyword.charCodeAt(at));
-    let next = children[node]?.get(unit);
-    if (next === undefined) {
-      next = children.push(new Map<number, number>()) - 1;
-      keywords.push([]);
-      children[node]?.set(unit, next);
-    }
-    node = next;
-  }
-  return node;
-}
-
-/** Numbers the units that occur in keywords; all others are class 0. */
-function classesOf({ children }: Trie): { readonly of: Uint8Array; readonly count: number } {
-  const of = new Uint8Array(BYTE + 1);
-  let count = 1;
-  for (const edges of children) {
-    for (const unit of edges.keys()) if (of[unit] === 0) of[unit] = count++;
-  }
-  for (let unit = 0x41; unit <= 0x5a; unit++) of[unit] = of[unit + 0x20] ?? 0;
-  return { of, count };
-}
-
-/** Fills the table breadth first, so that a node's fallback is complete before the node. */
-function tableOf(trie: Trie, classes: { of: Uint8Array; count: number }): Int32Array {
-  const { children, keywords } = trie;
-  const { of, count } = classes;
-  const table = new Int32Array(children.length * count);
-  const fallback = new Int32Array(children.length);
-  const queue: number[] = [0];
-  for (const node of queue) {
-    const back = fallback[node] ?? 0;
-    if (node !== 0) {
-      table.copyWithin(node * count, back * count, (back + 1) * count);
-      keywords[node]?.push(...(keywords[back] ?? []));
-    }
-    for (const [unit, child] of children[node] ?? []) {
-      const cell = node * count + (of[unit] ?? 0);
-      fallback[child] = node === 0 ? 0 : (table[cell] ?? 0);
-      table[cell] = child;
-      queue.push(child);
-    }
-  }
-  // From numbers of nodes to offsets of rows, the lowest bit saying that keywords end here.
-  return table.map((node) => ((node * count) << 1) | (keywords[node]?.length === 0 ? 0 : 1));
-}
-
-/** All that is kept: the trie itself is no longer needed. */
-function tablesOf(rules: readonly Keywords[]) {
-  const trie = trieOf(rules);
-  const classes = classesOf(trie);
-  const table = tableOf(trie, classes);
-  const keywords = new Map<number, readonly Keyword[]>();
-  for (const [node, ending] of trie.keywords.entries()) {
-    if (ending.length > 0) keywords.set(node, ending);
-  }
-  return { ...classes, table, keywords };
-}
-
 export function createPrefilter(rules: readonly Keywords[]): Prefilter {
-  const { of, count, table, keywords } = tablesOf(rules);
+  const keywords = keywordTable(rules);
+  const { classes, next, ending } = keywords;
 
-  /** Reports the keywords that end at a place, by their row of the table. */
-  const teller = (text: string, onHit: OnHit) => (end: number, row: number) => {
-    const unit = text.charCodeAt(end - 1);
-    for (const { rule, length, exact, last, edge } of keywords.get(row / count) ?? []) {
-      if (last !== ANY_CASE && last !== unit) continue;
-      const start = end - length;
-      if (edge && isInWord(text, start)) continue;
-      if (exact === undefined || text.startsWith(exact, start)) onHit(rule, start);
+  /** Reports the keywords that end at a place. */
+  const teller = (text: string, onHit: OnHit) => (end: number, state: number) => {
+    for (const keyword of ending.get(state) ?? []) {
+      const start = keywordStart(text, end, keyword);
+      if (start >= 0) onHit(keyword.rule, start);
     }
   };
 
@@ -145,15 +37,15 @@ export function createPrefilter(rules: readonly Keywords[]): Prefilter {
       const tell = teller(text, onHit);
       let state = 0;
       for (let at = 0; at < text.length; at++) {
-        state = table[(state >> 1) + (of[text.charCodeAt(at) & BYTE] ?? 0)] ?? 0;
-        if ((state & 1) !== 0) tell(at + 1, state >> 1);
+        state = next[rowOf(state) + (classes[text.charCodeAt(at) & 0xff] ?? 0)] ?? 0;
+        if ((state & 1) !== 0) tell(at + 1, state);
       }
     },
 
     scanBoth(text, onHit, probe) {
       const passed: Passed = { hits: [], seeds: [], leads: [], bits: [] };
       const { hits, seeds, leads, bits } = passed;
-      pass(text, { of, table, ...probe.tables }, passed);
+      pass(text, { ...keywords, ...probe.tables }, passed);
       const tell = teller(text, onHit);
       for (let at = 0; at < hits.length; at += 2) tell(hits[at] ?? 0, hits[at + 1] ?? 0);
       for (let at = 0; at < seeds.length; at += 2) probe.onSeed(seeds[at + 1] ?? 0, seeds[at] ?? 0);
@@ -181,27 +73,10 @@ export function askRules(
   };
 }
 
-/** Whether a letter or a digit stands before, and no escape or colour that this could be the end of. */
-function isInWord(text: string, at: number): boolean {
-  const before = text.charCodeAt(at - 1);
-  const low = foldUnit(before);
-  const isWord = before < 0x80 && ((low >= 0x61 && low <= 0x7a) || (low >= 0x30 && low <= 0x39));
-  if (!isWord || (before === 0x6d && endsColour(text.charCodeAt(at - 2)))) return false;
-  return text[at - 2] !== '\\' && text[at - 3] !== '%' && text[at - 6] !== '\\';
-}
-
-/** The unit before the `m` of a colour, as in `[0m`, `[1;31m` and `[m`. */
-export function endsColour(unit: number): boolean {
-  return (unit >= 0x30 && unit <= 0x39) || unit === 0x5b;
-}
-
-interface Tables extends ProbeTables {
-  readonly of: Uint8Array;
-  readonly table: Int32Array;
-}
+type Tables = ProbeTables & Pick<KeywordTable, 'classes' | 'next'>;
 
 interface Passed {
-  /** Where keywords end, each with its row of the table; where seeds end, each with its key. */
+  /** Where keywords end, each with its state; where seeds end, each with its key. */
   readonly hits: number[];
   readonly seeds: number[];
   /** Where escapes may begin. */
@@ -212,7 +87,7 @@ interface Passed {
 
 /** Calls no function and ends with its loop, so that the compiler keeps its optimised code. */
 function pass(text: string, tables: Tables, { hits, seeds, leads, bits }: Passed): void {
-  const { of, table, codes, marks, mask } = tables;
+  const { classes, next, codes, marks, mask } = tables;
   let state = 0;
   let key = 0;
   let passed = -1;
@@ -220,18 +95,18 @@ function pass(text: string, tables: Tables, { hits, seeds, leads, bits }: Passed
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
     seen |= unit;
-    state = table[(state >> 1) + (of[unit & 0xff] ?? 0)] ?? 0;
-    if ((state & 1) !== 0) hits.push(at + 1, state >> 1);
+    state = next[rowOf(state) + (classes[unit & 0xff] ?? 0)] ?? 0;
+    if ((state & 1) !== 0) hits.push(at + 1, state);
     const code = codes[unit & 0xff] ?? 0;
     if (code < LEAD) {
       if (at === passed) continue;
       key = nextKey(key, code);
       if (marks[hashOf(key, mask)] !== 0) seeds.push(at, key);
     } else if (code <= BACKSLASH) {
-      const next = text.charCodeAt(at + 1);
-      if (code === BACKSLASH && isEscapeLetter(next)) passed = at + 1;
+      const behind = text.charCodeAt(at + 1);
+      if (code === BACKSLASH && isEscapeLetter(behind)) passed = at + 1;
       // What JSON is full of hides nothing: \", \\ and \/.
-      else if (next !== 0x22 && next !== 0x5c && next !== 0x2f) leads.push(at);
+      else if (behind !== 0x22 && behind !== 0x5c && behind !== 0x2f) leads.push(at);
     }
   }
   bits.push(seen);
