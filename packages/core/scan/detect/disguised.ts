@@ -1,9 +1,9 @@
 // Orders whose letters are disguised: digits for letters, words run together or cut elsewhere, letters
-// apart, rot13, letters swapped inside of a word. One pass takes the letters of the whole text; what it
-// finds is looked at where it stands.
-import { decodeText } from '../../json/text.ts';
+// apart, rot13, letters swapped inside of a word. The survey of a text finds where such an order may stand;
+// it is looked at there.
 import { Tracer } from '../text/traced-text.ts';
 import type { Range } from '../types.ts';
+import type { TextSurvey } from './survey.ts';
 import type { DetectorHit, View } from './types.ts';
 
 export interface Disguised {
@@ -14,16 +14,6 @@ export interface Disguised {
   readonly skipped: number;
 }
 
-/** The letters of a text in lower case, `l` as `i`, digits as the letters that they stand for. */
-interface Letters {
-  readonly codes: Uint8Array;
-  /** Where in the text each letter stands. */
-  readonly places: Int32Array;
-  /** Letters at which a seed may begin, and words that may be one of `SWAPPED`. */
-  readonly seeds: readonly number[];
-  readonly words: readonly Range[];
-}
-
 interface LetterOrder {
   readonly rule: string;
   /** The first five letters. */
@@ -32,7 +22,6 @@ interface LetterOrder {
   readonly pattern: RegExp;
 }
 
-const NONE = 0;
 const A = 0x61;
 const I = 0x69;
 /** What is decoded around a hit: about the length of the longest pattern. */
@@ -63,27 +52,28 @@ const ORDERS: readonly LetterOrder[] = [
   },
 ];
 
-/** The words of orders. No other word has their letters and their ends. */
+/** The words of orders, of six to twelve letters. No other word has their letters and their ends. */
 const SWAPPED = `ignore disregard forget override bypass reveal previous instructions instruction
   system prompt guidelines`.split(/\s+/);
-const SWAPPED_LENGTH_MIN = 6;
-const SWAPPED_LENGTH_MAX = 12;
 const ROT13_SEEDS = ['ignor', 'instr', 'syste', 'previ', 'revea', 'disre', 'https'];
 
 function codesOf(): Uint8Array {
   const codes = new Uint8Array(128);
   for (let letter = A; letter <= 0x7a; letter++) {
-    codes[letter] = letter === 0x6c ? I : letter;
-    codes[letter - 0x20] = codes[letter] ?? NONE;
+    codes[letter] = (letter === 0x6c ? I : letter) - A + 1;
+    codes[letter - 0x20] = codes[letter] ?? 0;
   }
   for (const [sign, letter] of ['0o', '1i', '3e', '4a', '5s', '7t', '@a', '$s']) {
-    codes[sign?.charCodeAt(0) ?? 0] = letter?.charCodeAt(0) ?? NONE;
+    codes[sign?.charCodeAt(0) ?? 0] = (letter?.charCodeAt(0) ?? 0) - A + 1;
   }
   return codes;
 }
 
-const CODES = codesOf();
-const KEY_BITS = 0x1ff_ffff;
+/**
+ * The number, from 1, of the letter that a unit of ASCII is read as: digits as the letters that they stand
+ * for, `l` as `i`, all in lower case.
+ */
+export const LETTER_CODES: Uint8Array = codesOf();
 const SEED_LENGTH = 5;
 const SLOTS = 4_095;
 
@@ -94,90 +84,88 @@ function rot13(text: string): string {
   });
 }
 
-/** The number of the order for each seed; that of rot13 is behind the last. */
-const SEEDS: ReadonlyMap<string, number> = new Map([
-  ...ORDERS.flatMap(({ seeds }, index) => seeds.map((seed) => [seed, index] as const)),
-  ...ROT13_SEEDS.map((seed) => [rot13(seed).replaceAll('l', 'i'), ORDERS.length] as const),
+/** The five letters of a seed as one number. */
+function keyOf(seed: string): number {
+  let key = 0;
+  for (let at = 0; at < seed.length; at++) key = (key << 5) | codeAt(seed, at);
+  return key;
+}
+
+function codeAt(text: string, at: number): number {
+  return LETTER_CODES[text.charCodeAt(at)] ?? 0;
+}
+
+/** The number of the order for the key of each seed; that of rot13 is behind the last. */
+const SEEDS: ReadonlyMap<number, number> = new Map([
+  ...ORDERS.flatMap(({ seeds }, index) => seeds.map((seed) => [keyOf(seed), index] as const)),
+  ...ROT13_SEEDS.map((seed) => [keyOf(rot13(seed)), ORDERS.length] as const),
 ]);
 
 /** One slot for each seed, and one for each word: what meets an empty slot is neither. */
-const SLOTS_OF_SEEDS = new Uint8Array(SLOTS + 1);
-for (const seed of SEEDS.keys()) {
-  let key = 0;
-  for (let at = 0; at < SEED_LENGTH; at++) key = (key << 5) | (seed.charCodeAt(at) - A + 1);
-  SLOTS_OF_SEEDS[(key ^ (key >>> 12)) & SLOTS] = 1;
-}
-const SLOTS_OF_WORDS = new Uint8Array(SLOTS + 1);
+export const SLOTS_OF_SEEDS = new Uint8Array(SLOTS + 1);
+for (const key of SEEDS.keys()) SLOTS_OF_SEEDS[(key ^ (key >>> 12)) & SLOTS] = 1;
+/** The letters of a word count by their squares, whatever their order. */
+export const SLOTS_OF_WORDS = new Uint8Array(SLOTS + 1);
 for (const word of SWAPPED) {
   let sum = 0;
-  for (let at = 0; at < word.length; at++) sum += (CODES[word.charCodeAt(at)] ?? 0) ** 2;
+  for (let at = 0; at < word.length; at++) sum += codeAt(word, at) ** 2;
   SLOTS_OF_WORDS[(sum + word.length) & SLOTS] = 1;
 }
 
-/** Calls next to nothing, so that the compiler keeps its optimised code. */
-function lettersOf(text: string): Letters {
-  const { length } = text;
-  const codes = new Uint8Array(length);
-  const places = new Int32Array(length);
-  const seeds: number[] = [];
-  const words: Range[] = [];
-  let count = 0;
-  let key = 0;
-  let wordAt = 0;
-  let sum = 0;
-  for (let at = 0; at <= length; at++) {
-    const unit = at < length ? text.charCodeAt(at) : NONE;
-    const code = unit < 128 ? (CODES[unit] ?? NONE) : NONE;
-    if (code !== NONE) {
-      codes[count] = code;
-      places[count] = at;
-      count++;
-      sum += code * code;
-      key = ((key << 5) | (code - 0x60)) & KEY_BITS;
-      if (SLOTS_OF_SEEDS[(key ^ (key >>> 12)) & SLOTS] !== 0) seeds.push(count - SEED_LENGTH);
-      continue;
-    }
-    const size = at - wordAt;
-    if (size >= SWAPPED_LENGTH_MIN && size <= SWAPPED_LENGTH_MAX) {
-      if (SLOTS_OF_WORDS[(sum + size) & SLOTS] !== 0) words.push({ start: wordAt, end: at });
-    }
-    wordAt = at + 1;
-    sum = 0;
-  }
-  return { codes: codes.subarray(0, count), places, seeds, words };
-}
+export const NOT_DISGUISED: Disguised = { hits: [], views: [], skipped: 0 };
 
-export function disguisedIn(text: string): Disguised {
-  const letters = lettersOf(text);
+export function disguisedIn(text: string, { seeds, words }: TextSurvey): Disguised {
+  if (seeds.length === 0 && words.length === 0) return NOT_DISGUISED;
   const hits: DetectorHit[] = [];
   const turned: Range[] = [];
   let skipped = 0;
-  for (const at of letters.seeds) {
-    if (at < 0) continue;
-    const index = SEEDS.get(decodeText(letters.codes, at, at + SEED_LENGTH));
-    const order = ORDERS[index ?? -1];
+  for (const { key, last } of seeds) {
+    const index = SEEDS.get(key);
+    if (index === undefined) continue;
+    const near = lettersAround(text, last);
+    const order = ORDERS[index];
     if (order !== undefined) {
-      const range = rangeOf(letters, order.pattern, at);
+      const range = rangeOf(near, order.pattern);
       if (range === undefined || !isDisguised(text, range)) continue;
       if (hits.length < HITS_MAX)
         hits.push({ class: 'injection', rule: order.rule, label: LABEL, ...range, score: 2 });
       else skipped++;
-    } else if (index !== undefined) addAround(turned, letters.places[at] ?? 0, text.length);
+    } else addAround(turned, near.places[near.seedAt] ?? 0, text.length);
   }
-  const swapped = swappedWords(text, letters.words);
+  const swapped = swappedWords(text, words);
   const turnedViews = turned.slice(0, HITS_MAX).map((range) => turnedView(text, range));
   skipped += Math.max(0, turned.length - HITS_MAX) + Math.max(0, swapped.length - HITS_MAX);
   const views = [...turnedViews, ...swappedViews(text, swapped.slice(0, HITS_MAX))];
   return { hits, views, skipped };
 }
+/** The letters around a seed, whose last letter stands at `last`, and where each of them stands. */
+interface NearLetters {
+  readonly letters: string;
+  readonly places: readonly number[];
+  /** Which of them is the first of the seed. */
+  readonly seedAt: number;
+}
 
-function rangeOf({ codes, places }: Letters, pattern: RegExp, at: number): Range | undefined {
-  const from = Math.max(0, at - LETTERS_BEFORE);
-  const near = decodeText(codes, from, Math.min(codes.length, at + LETTERS_AFTER));
-  pattern.lastIndex = at - from;
-  const found = pattern.exec(near);
+function lettersAround(text: string, last: number): NearLetters {
+  const places: number[] = [];
+  for (let at = last; at >= 0 && places.length < LETTERS_BEFORE + SEED_LENGTH; at--) {
+    if (codeAt(text, at) !== 0) places.push(at);
+  }
+  places.reverse();
+  const seedAt = places.length - SEED_LENGTH;
+  const count = seedAt + LETTERS_AFTER;
+  for (let at = last + 1; at < text.length && places.length < count; at++) {
+    if (codeAt(text, at) !== 0) places.push(at);
+  }
+  const letters = places.map((at) => String.fromCharCode(A - 1 + codeAt(text, at))).join('');
+  return { letters, places, seedAt };
+}
+
+function rangeOf({ letters, places, seedAt }: NearLetters, pattern: RegExp): Range | undefined {
+  pattern.lastIndex = seedAt;
+  const found = pattern.exec(letters);
   if (found === null) return undefined;
-  return { start: places[at] ?? 0, end: (places[at + found[0].length - 1] ?? 0) + 1 };
+  return { start: places[seedAt] ?? 0, end: (places[seedAt + found[0].length - 1] ?? 0) + 1 };
 }
 
 /** One word of one case that is longer than any word, and no name made of parts. */

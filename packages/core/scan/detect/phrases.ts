@@ -1,68 +1,59 @@
-// All rules that are phrases, behind one prefilter: orders to the model, hidden markup, labelled
-// personal data.
-import { createPrefilter, type Prefilter } from '../text/keyword-search.ts';
+// All rules that are phrases: orders to the model, hidden markup, labelled personal data.
+import { keywordStart } from '../text/keyword-table.ts';
 import type { Range } from '../types.ts';
 import { addUp, type Evidence } from './evidence.ts';
+import { LABELS_FROM, PHRASES, scanKeywords } from './keywords.ts';
 import { carriesAction, isNegated, mentionOf } from './mention.ts';
-import type { CompiledPhrase, Phrase } from './phrase.ts';
-import { compilePhrase, WINDOW } from './phrase.ts';
-import { CARRIED_OUT } from './phrases-exfiltration.ts';
-import { MARKUP } from './phrases-hidden.ts';
-import { LABELLED } from './phrases-labels.ts';
-import { OVERRIDE } from './phrases-override.ts';
-import { SPEECH } from './phrases-speech.ts';
+import { compilePhrase, type Phrase, WINDOW } from './phrase.ts';
+import type { TextSurvey } from './survey.ts';
 import type { Detection, FindingClass, Strictness } from './types.ts';
 
-const PHRASES: readonly Phrase[] = [...OVERRIDE, ...SPEECH, ...CARRIED_OUT, ...MARKUP, ...LABELLED];
-/** Rules that are looked for together. Orders and hidden markup support each other; labels stand alone. */
-const SETS = {
-  all: lazyPhraseSet(PHRASES),
-  labels: lazyPhraseSet(LABELLED),
-};
+const COMPILED = PHRASES.map(compilePhrase);
 const SCORE_MAX = 3;
 const HINT = 1;
 /** Of so many pieces of evidence nobody asks any more whether each is a mention: it costs a look around. */
 const ASKED_MAX = 2_000;
 
-interface PhraseSet {
-  readonly compiled: readonly CompiledPhrase[];
-  readonly prefilter: Prefilter;
+/** The phrases from this one on are looked for. Of what nobody asked for, only that which supports the rest. */
+function firstPhrase(classes: ReadonlySet<FindingClass>): number {
+  if (classes.has('injection') || classes.has('hidden_text')) return 0;
+  return classes.has('personal') ? LABELS_FROM : PHRASES.length;
 }
 
-/** Made when it is first asked for: most processes need one, or none. */
-function lazyPhraseSet(phrases: readonly Phrase[]): () => PhraseSet {
-  let made: PhraseSet | undefined;
-  return () => (made ??= phraseSet(phrases));
+export function hasPhrases(classes: ReadonlySet<FindingClass>): boolean {
+  return firstPhrase(classes) < PHRASES.length;
 }
 
-function phraseSet(phrases: readonly Phrase[]): PhraseSet {
-  const rules = phrases.map(({ id, keywords }) => ({ name: id, keywords, anyCase: true }));
-  return { compiled: phrases.map(compilePhrase), prefilter: createPrefilter(rules) };
-}
-
-/** Of what nobody asked for, only that is looked for which supports the rest. */
-export function detectPhrases(detection: Detection, classes: ReadonlySet<FindingClass>): void {
-  if (classes.has('injection') || classes.has('hidden_text')) detectSet(detection, SETS.all());
-  else if (classes.has('personal')) detectSet(detection, SETS.labels());
-}
-
-function detectSet(detection: Detection, { compiled, prefilter }: PhraseSet): void {
+export function detectPhrases(
+  detection: Detection,
+  { keywords }: TextSurvey,
+  classes: ReadonlySet<FindingClass>,
+): void {
   const { view, meter, strictness } = detection;
   const { text } = view;
-  const readTo = new Int32Array(compiled.length);
-  const found: Evidence[] = [];
+  const first = firstPhrase(classes);
+  if (first === PHRASES.length) return;
   meter.steps += text.length;
-  prefilter.scan(text, (index, at) => {
-    const rule = compiled[index];
-    if (rule === undefined || at < (readTo[index] ?? 0) || meter.steps > meter.stepsMax) return;
-    if (scoreIn(rule.phrase, strictness) === 0) return;
-    meter.steps += WINDOW;
-    const range = rule.match(text, at);
-    if (range === undefined) return;
-    readTo[index] = range.end;
-    const isAsked = found.length < ASKED_MAX;
-    found.push(evidenceOf(detection, rule.phrase, { ...range, isAsked }));
-  });
+  if (keywords.length === 0) return;
+  const { phrases } = scanKeywords();
+  const found: Evidence[] = [];
+  let readTo: Int32Array | undefined;
+  for (let at = 0; at < keywords.length; at += 2) {
+    for (const keyword of phrases.get(keywords[at + 1] ?? 0) ?? []) {
+      const index = keyword.rule;
+      const rule = COMPILED[index];
+      const start = index < first ? -1 : keywordStart(text, keywords[at] ?? 0, keyword);
+      if (rule === undefined || start < (readTo?.[index] ?? 0)) continue;
+      if (meter.steps > meter.stepsMax || scoreIn(rule.phrase, strictness) === 0) continue;
+      meter.steps += WINDOW;
+      const range = rule.match(text, start);
+      if (range === undefined) continue;
+      readTo ??= new Int32Array(COMPILED.length);
+      readTo[index] = range.end;
+      const isAsked = found.length < ASKED_MAX;
+      found.push(evidenceOf(detection, rule.phrase, { ...range, isAsked }));
+    }
+  }
   for (const evidence of addUp(found)) report(detection, evidence);
 }
 

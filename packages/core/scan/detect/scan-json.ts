@@ -1,5 +1,5 @@
 // A JSON value: keys, strings and numbers, alone and put together with their neighbours.
-import { findingOf, hitsIn, type TextTask, textTask } from './scan-text.ts';
+import { findingOf, hitsIn, type ScanPlan, scanPlan } from './scan-text.ts';
 import { secretByKey } from './secrets.ts';
 import { splitHits } from './split.ts';
 import {
@@ -16,7 +16,7 @@ import {
 interface JsonScan {
   readonly options: ScanOptions;
   readonly limits: ScanLimits;
-  readonly task: Omit<TextTask, 'text'>;
+  readonly plan: ScanPlan;
   readonly findings: ContentFinding[];
   readonly unscanned: Unscanned[];
   /** The descriptions of a definition in order: a text may be cut over several of them. */
@@ -50,7 +50,7 @@ export function scanJson(value: unknown, options: ScanOptions): ScanVerdict {
   const scan: JsonScan = {
     options,
     limits: { ...DEFAULT_LIMITS, ...options.limits },
-    task: textTask(options),
+    plan: scanPlan(options),
     findings: [],
     unscanned: [],
     descriptions: [],
@@ -80,7 +80,7 @@ function visit(scan: JsonScan, value: unknown, at: JsonPlace): Leaf | readonly L
     const text = typeof value === 'string' ? value : plainNumber(value);
     const leaf = { text, path: at.path, field: at.field };
     scanLeaf(scan, leaf);
-    if (at.field === 'description' && scan.task.strictness === 'definition') {
+    if (at.field === 'description' && scan.plan.strictness === 'definition') {
       scan.descriptions.push(leaf);
     }
     return leaf;
@@ -149,19 +149,19 @@ function visitObject(scan: JsonScan, value: object, place: JsonPlace): readonly 
 }
 
 function scanLeaf(scan: JsonScan, { text: whole, path, field }: Leaf): void {
-  const { task, limits } = scan;
+  const { plan, limits } = scan;
   const room = limits.unitsMax - scan.units;
   const { length } = whole;
   scan.units += Math.min(length, room);
   if (length > room) addGap(scan, { reason: 'too_long', path, count: length - room });
   if (length < SHORT || room <= 0) return;
   const text = whole.slice(0, room);
-  const { hits, gaps, steps } = hitsIn({ ...task, text, field });
+  const { hits, gaps, steps } = hitsIn(text, plan, field);
   scan.steps += steps;
   for (const { reason, count } of gaps) addGap(scan, { reason, path, count });
   for (const hit of hits) addFinding(scan, findingOf(hit, { text, path, options: scan.options }));
   const isKnown = hits.some((hit) => hit.class === 'secret' && hit.score > 1);
-  if (isKnown || field === undefined || !task.classes.has('secret')) return;
+  if (isKnown || field === undefined || !plan.classes.has('secret')) return;
   const byKey = secretByKey(field, text);
   if (byKey !== undefined)
     addFinding(scan, findingOf(byKey, { text, path, options: scan.options }));
@@ -177,7 +177,7 @@ function scanRow(scan: JsonScan, row: readonly Leaf[]): void {
   const [first] = row;
   if (first === undefined || row.length < 2) return;
   const { options, findings } = scan;
-  const { found, skipped, steps } = splitHits(row, scan.task);
+  const { found, skipped, steps } = splitHits(row, scan.plan);
   scan.steps += steps;
   if (skipped > 0) addGap(scan, { reason: 'too_much_work', path: first.path, count: skipped });
   for (const { hit, parts } of found) {

@@ -1,17 +1,18 @@
 // One text: looked at as it stands, folded, and with its wrappings undone; findings come back with
 // places in the original.
 import type { Range } from '../types.ts';
-import { type Disguised, disguisedIn } from './disguised.ts';
+import { disguisedIn, NOT_DISGUISED } from './disguised.ts';
 import { fold } from './folded-text.ts';
 import { detectHidden } from './hidden.ts';
 import { detectPersonal } from './personal.ts';
-import { detectPhrases } from './phrases.ts';
+import { detectPhrases, hasPhrases } from './phrases.ts';
 import { detectSecrets } from './secrets.ts';
 import { survey, type TextSurvey } from './survey.ts';
 import {
   type Confidence,
   type ContentFinding,
   DEFAULT_LIMITS,
+  type Detection,
   type DetectorHit,
   type FindingClass,
   type Meter,
@@ -27,29 +28,34 @@ import { unwrap } from './unwrap.ts';
 /** What was found in one text, and what was not looked at. */
 interface TextHits {
   readonly hits: readonly DetectorHit[];
-  readonly gaps: readonly { readonly reason: UnscannedReason; readonly count: number }[];
+  readonly gaps: readonly Gap[];
   readonly steps: number;
 }
 
-export interface TextTask {
-  readonly text: string;
-  /** The name of the field that holds the text. */
-  readonly field?: string | undefined;
+interface Gap {
+  readonly reason: UnscannedReason;
+  readonly count: number;
+}
+
+/** What is looked for in each text. */
+export interface ScanPlan {
   readonly classes: ReadonlySet<FindingClass>;
   readonly strictness: Strictness;
   readonly findingsMax: number;
 }
 
 const CLASSES: readonly FindingClass[] = ['secret', 'personal', 'injection', 'hidden_text'];
-const NOT_DISGUISED: Disguised = { hits: [], views: [], skipped: 0 };
 const STEPS_PER_UNIT = 64;
 const STEPS_FREE = 1 << 20;
 const CONFIDENCES: readonly Confidence[] = ['hint', 'likely', 'certain'];
+/** Most texts have nothing. */
+const NO_HITS: readonly DetectorHit[] = [];
+const NO_GAPS: readonly Gap[] = [];
 
 export function scanText(text: string, options: ScanOptions): ScanVerdict {
   const { unitsMax } = { ...DEFAULT_LIMITS, ...options.limits };
   const units = Math.min(text.length, unitsMax);
-  const { hits, gaps, steps } = hitsIn({ ...textTask(options), text: text.slice(0, units) });
+  const { hits, gaps, steps } = hitsIn(text.slice(0, units), scanPlan(options));
   const findings = hits.map((hit) => findingOf(hit, { text, path: null, options }));
   const unscanned: Unscanned[] = gaps.map((gap) => ({ ...gap, path: null }));
   if (units < text.length)
@@ -57,8 +63,7 @@ export function scanText(text: string, options: ScanOptions): ScanVerdict {
   return { findings, unscanned, scannedUnits: units, steps };
 }
 
-/** What is looked for in each text. */
-export function textTask(options: ScanOptions): Omit<TextTask, 'text'> {
+export function scanPlan(options: ScanOptions): ScanPlan {
   const { classes = CLASSES, strictness = 'result', limits } = options;
   const findingsMax = limits?.findingsMax ?? DEFAULT_LIMITS.findingsMax;
   return { classes: new Set(classes), strictness, findingsMax };
@@ -77,74 +82,122 @@ export function findingOf(hit: DetectorHit, { text, path, options }: FoundIn): C
   return { class: hit.class, rule, path, start, end, confidence, fingerprint, label };
 }
 
-/** Everything that all detectors find in all views of one text. */
-export function hitsIn(task: TextTask): TextHits {
-  const { text, field, classes, strictness, findingsMax } = task;
-  const meter: Meter = { steps: 0, stepsMax: STEPS_FREE + text.length * STEPS_PER_UNIT };
-  const hits = new Map<string, DetectorHit>();
-  let dropped = 0;
-  const detection = (view: View) => ({
-    view,
-    field,
-    strictness,
-    meter,
-    found(hit: DetectorHit) {
-      if (hit.score < 1 || !classes.has(hit.class)) return;
-      const range = inside(view.toSource(hit), text.length);
-      const key = `${hit.class} ${hit.rule} ${range.start} ${range.end}`;
-      if (hits.size >= findingsMax && !hits.has(key)) dropped++;
-      else if ((hits.get(key)?.score ?? 0) < hit.score) {
-        const value = hit.value ?? view.text.slice(hit.start, hit.end);
-        const { start, orderEnd = hit.end } = hit;
-        const whole = inside(view.toSource({ start, end: orderEnd }), text.length);
-        hits.set(key, { ...hit, ...range, orderEnd: whole.end, value });
-      }
-    },
-  });
-  const lookAt = (view: View, seen: TextSurvey) => {
-    const at = detection(view);
-    if (classes.has('secret')) detectSecrets(at, seen);
-    if (classes.has('personal')) detectPersonal(at, seen);
-    detectPhrases(at, classes);
-  };
+/** Everything that all detectors find in all views of one text; `field` is the name of the field that holds it. */
+export function hitsIn(text: string, plan: ScanPlan, field?: string): TextHits {
+  const seen = survey(text);
+  // Addresses are all that digits alone can be.
+  if (seen.isPlain && !(seen.hasDigits && plan.classes.has('personal'))) {
+    return { hits: NO_HITS, gaps: NO_GAPS, steps: text.length * passesOf(plan.classes) };
+  }
+  return new TextScan(text, plan, field).hitsIn(seen);
+}
+
+/** How often a text is counted that has nothing: once for its survey, and once for each family of rules. */
+function passesOf(classes: ReadonlySet<FindingClass>): number {
+  return 1 + (classes.has('secret') ? 1 : 0) + (hasPhrases(classes) ? 1 : 0);
+}
+
+/** A text that has something to look at. */
+class TextScan {
+  readonly #text: string;
+  readonly #plan: ScanPlan;
+  readonly #field: string | undefined;
+  readonly #meter: Meter;
+  readonly #hits = new Map<string, DetectorHit>();
+  #dropped = 0;
+
+  constructor(text: string, plan: ScanPlan, field: string | undefined) {
+    this.#text = text;
+    this.#plan = plan;
+    this.#field = field;
+    this.#meter = { steps: 0, stepsMax: STEPS_FREE + text.length * STEPS_PER_UNIT };
+  }
+
+  hitsIn(seen: TextSurvey): TextHits {
+    const text = this.#text;
+    const meter = this.#meter;
+    const original: View = { text, toSource: (range) => range, isWrapped: () => false };
+    const detection = this.#detection(original);
+    meter.steps += text.length;
+    if (!seen.isAscii || seen.hasControls) detectHidden(detection, seen);
+    this.#lookAtBoth(detection, seen);
+    const { views, binaryUnits, skippedUnits } = unwrap(text, seen);
+    const isOrder = this.#plan.classes.has('injection');
+    const disguised = isOrder ? disguisedIn(text, seen) : NOT_DISGUISED;
+    for (const hit of disguised.hits) detection.found(hit);
+    for (const view of views) this.#lookAtView(view);
+    for (const view of disguised.views) this.#lookAtView(view);
+    const gaps = gapsOf([
+      ['binary', binaryUnits],
+      ['too_long', skippedUnits],
+      ['too_many_findings', this.#dropped + disguised.skipped],
+      ['too_much_work', meter.steps > meter.stepsMax ? text.length : 0],
+    ]);
+    if (this.#hits.size === 0) return { hits: NO_HITS, gaps, steps: meter.steps };
+    const hits = withoutDoubles([...this.#hits.values()]).map((hit) => {
+      return { ...hit, end: Math.max(hit.end, hit.orderEnd ?? hit.end) };
+    });
+    return { hits, gaps, steps: meter.steps };
+  }
+
+  #detection(view: View): Detection {
+    const { strictness } = this.#plan;
+    const found = (hit: DetectorHit) => this.#add(view, hit);
+    return { view, field: this.#field, strictness, meter: this.#meter, found };
+  }
+
+  #add(view: View, hit: DetectorHit): void {
+    const { classes, findingsMax } = this.#plan;
+    if (hit.score < 1 || !classes.has(hit.class)) return;
+    const { length } = this.#text;
+    const hits = this.#hits;
+    const range = inside(view.toSource(hit), length);
+    const key = `${hit.class} ${hit.rule} ${range.start} ${range.end}`;
+    if (hits.size >= findingsMax && !hits.has(key)) this.#dropped++;
+    else if ((hits.get(key)?.score ?? 0) < hit.score) {
+      const value = hit.value ?? view.text.slice(hit.start, hit.end);
+      const { start, orderEnd = hit.end } = hit;
+      const whole = inside(view.toSource({ start, end: orderEnd }), length);
+      hits.set(key, { ...hit, ...range, orderEnd: whole.end, value });
+    }
+  }
+
+  #lookAtView(view: View): void {
+    this.#meter.steps += view.text.length;
+    this.#lookAtBoth(this.#detection(view), survey(view.text));
+  }
+
   /** A view as it stands and, where it isn't ASCII, folded. */
-  const lookAtBoth = (view: View, seen: TextSurvey) => {
+  #lookAtBoth(detection: Detection, seen: TextSurvey): void {
+    const meter = this.#meter;
+    const { view } = detection;
     if (meter.steps > meter.stepsMax) return;
-    lookAt(view, seen);
+    this.#lookAt(detection, seen);
     const folded = seen.isAscii ? undefined : fold(view.text);
     if (folded === undefined) return;
     const toSource = (range: Range) => view.toSource(folded.toSource(range));
     const isWrapped = (range: Range) => view.isWrapped(folded.toSource(range));
-    lookAt({ text: folded.text, toSource, isWrapped }, surveyed(folded.text, meter));
-  };
-  const original: View = { text, toSource: (range) => range, isWrapped: () => false };
-  const seen = surveyed(text, meter);
-  detectHidden(detection(original), seen);
-  lookAtBoth(original, seen);
-  const { views, binaryUnits, skippedUnits } = unwrap(text, seen);
-  const disguised = classes.has('injection') ? disguisedIn(text) : NOT_DISGUISED;
-  for (const hit of disguised.hits) detection(original).found(hit);
-  for (const view of [...views, ...disguised.views]) lookAtBoth(view, surveyed(view.text, meter));
-  const gaps = [
-    { reason: 'binary' as const, count: binaryUnits },
-    { reason: 'too_long' as const, count: skippedUnits },
-    { reason: 'too_many_findings' as const, count: dropped + disguised.skipped },
-    { reason: 'too_much_work' as const, count: meter.steps > meter.stepsMax ? text.length : 0 },
-  ].filter(({ count }) => count > 0);
-  const found = withoutDoubles([...hits.values()]).map((hit) => {
-    return { ...hit, end: Math.max(hit.end, hit.orderEnd ?? hit.end) };
-  });
-  return { hits: found, gaps, steps: meter.steps };
+    meter.steps += folded.text.length;
+    const plain = this.#detection({ text: folded.text, toSource, isWrapped });
+    this.#lookAt(plain, survey(folded.text));
+  }
+
+  #lookAt(detection: Detection, seen: TextSurvey): void {
+    const { classes } = this.#plan;
+    if (classes.has('secret')) detectSecrets(detection, seen);
+    if (classes.has('personal')) detectPersonal(detection, seen);
+    detectPhrases(detection, seen, classes);
+  }
+}
+
+function gapsOf(counts: readonly (readonly [UnscannedReason, number])[]): readonly Gap[] {
+  const gaps = counts.filter(([, count]) => count > 0);
+  return gaps.length === 0 ? NO_GAPS : gaps.map(([reason, count]) => ({ reason, count }));
 }
 
 function inside({ start, end }: Range, length: number): Range {
   const from = Math.max(0, Math.min(start, length));
   return { start: from, end: Math.max(from, Math.min(end, length)) };
-}
-
-function surveyed(text: string, meter: Meter): TextSurvey {
-  meter.steps += text.length;
-  return survey(text);
 }
 
 /** A finding inside another of its class that is at least as sure says nothing new. */

@@ -1,9 +1,10 @@
 // Secrets: by their format, by the name before them, and by looking drawn by lot behind a word that
 // promises one. A value that is clearly made up is only a hint.
 import { FORMATS } from '../formats/index.ts';
-import { createPrefilter, type Prefilter } from '../text/keyword-search.ts';
+import { keywordStart } from '../text/keyword-table.ts';
 import { isRandom } from '../text/randomness.ts';
 import type { Match, Range, Rule } from '../types.ts';
+import { scanKeywords } from './keywords.ts';
 import { isLikelyPassword, isMadeUp, isReference, isWords } from './secret-value.ts';
 import type { TextSurvey } from './survey.ts';
 import type { Detection, DetectorHit } from './types.ts';
@@ -36,26 +37,36 @@ const NO_SECRET =
 const ENTROPY_MIN = 20;
 const ENTROPY_MAX = 200;
 
-let prefilter: Prefilter | undefined;
-
-export function detectSecrets(detection: Detection, seen: TextSurvey): void {
+export function detectSecrets(detection: Detection, { keywords, blobs }: TextSurvey): void {
   const { view, meter } = detection;
   const { text } = view;
-  // Built when the first text comes: a start-up should not wait for it.
-  prefilter ??= createPrefilter(FORMATS);
-  const readTo = new Int32Array(FORMATS.length);
   meter.steps += text.length;
-  prefilter.scan(text, (index, at) => {
-    const rule = FORMATS[index];
-    if (rule === undefined || at < (readTo[index] ?? 0) || meter.steps > meter.stepsMax) return;
-    const match = rule.match({ text, at, truncated: false });
-    readTo[index] = match?.readTo ?? rule.missedTo?.({ text, at, truncated: false }) ?? 0;
-    meter.steps += match === undefined ? MISS_STEPS : match.readTo - at + 1;
-    if (match !== undefined) report(detection, rule, match);
-  });
-  for (const blob of seen.blobs) {
+  if (keywords.length > 0) detectFormats(detection, keywords);
+  for (const blob of blobs) {
     const hit = randomIn(text, blob);
     if (hit !== undefined) detection.found(hit);
+  }
+}
+
+function detectFormats(detection: Detection, keywords: TextSurvey['keywords']): void {
+  const { view, meter } = detection;
+  const { text } = view;
+  const { formats } = scanKeywords();
+  let readTo: Int32Array | undefined;
+  for (let index = 0; index < keywords.length; index += 2) {
+    for (const keyword of formats.get(keywords[index + 1] ?? 0) ?? []) {
+      const rule = FORMATS[keyword.rule];
+      const at = keywordStart(text, keywords[index] ?? 0, keyword);
+      if (rule === undefined || at < (readTo?.[keyword.rule] ?? 0)) continue;
+      if (meter.steps > meter.stepsMax) return;
+      const place = { text, at, truncated: false };
+      const match = rule.match(place);
+      const read = match?.readTo ?? rule.missedTo?.(place) ?? 0;
+      readTo ??= new Int32Array(FORMATS.length);
+      readTo[keyword.rule] = read;
+      meter.steps += match === undefined ? MISS_STEPS : match.readTo - at + 1;
+      if (match !== undefined) report(detection, rule, match);
+    }
   }
 }
 

@@ -2,7 +2,7 @@
 // what is found across a seam counts.
 import type { Range } from '../types.ts';
 import { isCard, isRareCard, isSsn } from './id-numbers.ts';
-import { hitsIn, type TextTask } from './scan-text.ts';
+import { hitsIn, type ScanPlan } from './scan-text.ts';
 import type { DetectorHit } from './types.ts';
 
 /** The text of a field. */
@@ -49,16 +49,16 @@ const SEPARATORS = [
   ['injection', ' '],
 ] as const;
 
-export function splitHits(pieces: readonly Piece[], task: Omit<TextTask, 'text'>): SplitHits {
+export function splitHits(pieces: readonly Piece[], plan: ScanPlan): SplitHits {
   const hits: SplitHits = { found: [], skipped: 0, steps: 0 };
   for (let from = 0; from === 0 || from + OVERLAP < pieces.length; from += SLICE - OVERLAP) {
     const slice = pieces.slice(from, from + SLICE);
     let isSkipped = false;
     for (const [name, separator] of SEPARATORS) {
-      if (!task.classes.has(name)) continue;
+      if (!plan.classes.has(name)) continue;
       const { text, stretches } = joined(slice, separator);
       const classes = new Set([name]);
-      const own = hitsIn({ ...task, text, classes, findingsMax: FINDINGS_MAX });
+      const own = hitsIn(text, { ...plan, classes, findingsMax: FINDINGS_MAX });
       hits.steps += own.steps;
       isSkipped ||= own.gaps.some(({ reason }) => reason === 'too_much_work');
       for (const hit of own.hits) {
@@ -69,7 +69,7 @@ export function splitHits(pieces: readonly Piece[], task: Omit<TextTask, 'text'>
     }
     if (isSkipped) hits.skipped += slice.length;
   }
-  if (task.classes.has('personal')) hits.found.push(...splitNumbers(pieces));
+  if (plan.classes.has('personal')) hits.found.push(...splitNumbers(pieces));
   return hits;
 }
 

@@ -3,7 +3,13 @@
 
 import type { Match, Rule, Scanned } from '../types.ts';
 import { isEscape } from './escapes.ts';
-import { type KeywordTable, type Keywords, keywordStart, keywordTable, rowOf } from './keyword-table.ts';
+import {
+  type Keywords,
+  type KeywordTable,
+  keywordStart,
+  keywordTable,
+  rowOf,
+} from './keyword-table.ts';
 
 type OnHit = (rule: number, at: number) => void;
 

@@ -5,7 +5,7 @@ import type { Rule } from '../types.ts';
 /** What is looked for, of a rule. */
 export type Keywords = Pick<Rule, 'name' | 'keywords' | 'anyCase' | 'edge'>;
 
-interface Keyword {
+export interface Keyword {
   /** The index of its rule. */
   readonly rule: number;
   readonly text: string;
@@ -49,7 +49,11 @@ export function keywordTable(rules: readonly Keywords[]): KeywordTable {
     const node = next[cell] ?? 0;
     if (node !== 0) next[cell] = (node << 1) | (isEnd[node] ?? 0);
   }
-  return { classes, next, ending: new Map([...ending].map(([node, own]) => [(node << 1) | 1, own])) };
+  return {
+    classes,
+    next,
+    ending: new Map([...ending].map(([node, own]) => [(node << 1) | 1, own])),
+  };
 }
 
 /** Where a keyword begins that ends before a place; -1 where the folding only made it look so. */

@@ -1,0 +1,60 @@
+// The keywords of all secrets and phrases in one table, so that one pass over a text finds both.
+import { FORMATS } from '../formats/index.ts';
+import { type Keyword, type KeywordTable, keywordTable } from '../text/keyword-table.ts';
+import type { Phrase } from './phrase.ts';
+import { CARRIED_OUT } from './phrases-exfiltration.ts';
+import { MARKUP } from './phrases-hidden.ts';
+import { LABELLED } from './phrases-labels.ts';
+import { OVERRIDE } from './phrases-override.ts';
+import { SPEECH } from './phrases-speech.ts';
+
+/** Orders and hidden markup support each other; labels, which are last, stand alone. */
+export const PHRASES: readonly Phrase[] = [
+  ...OVERRIDE,
+  ...SPEECH,
+  ...CARRIED_OUT,
+  ...MARKUP,
+  ...LABELLED,
+];
+export const LABELS_FROM = PHRASES.length - LABELLED.length;
+
+/** The keywords of one family that end in a state of the table, by the index of their rule. */
+export type KeywordsByState = ReadonlyMap<number, readonly Keyword[]>;
+
+interface ScanKeywords extends Pick<KeywordTable, 'classes' | 'next'> {
+  readonly formats: KeywordsByState;
+  readonly phrases: KeywordsByState;
+}
+
+let known: ScanKeywords | undefined;
+
+/** Built when the first text comes: a start-up should not wait for it. */
+export function scanKeywords(): ScanKeywords {
+  known ??= builtKeywords();
+  return known;
+}
+
+function builtKeywords(): ScanKeywords {
+  const phrases = PHRASES.map(({ id, keywords }) => ({ name: id, keywords, anyCase: true }));
+  const { classes, next, ending } = keywordTable([...FORMATS, ...phrases]);
+  return {
+    classes,
+    next,
+    formats: ofRules(ending, 0, FORMATS.length),
+    phrases: ofRules(ending, FORMATS.length, FORMATS.length + PHRASES.length),
+  };
+}
+
+function ofRules(ending: KeywordsByState, from: number, to: number): KeywordsByState {
+  const own = new Map<number, readonly Keyword[]>();
+  for (const [state, keywords] of ending) {
+    const kept = keywords.filter(({ rule }) => rule >= from && rule < to);
+    if (kept.length > 0) {
+      own.set(
+        state,
+        kept.map((keyword) => ({ ...keyword, rule: keyword.rule - from })),
+      );
+    }
+  }
+  return own;
+}
