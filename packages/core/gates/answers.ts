@@ -34,7 +34,8 @@ export function resultPassage(
   const { method, call } = message;
   const sized = withinLimit(memory, message, message.value);
   if (sized.kind === 'refused') return sized;
-  const scanned = scanInbound(memory, { ...message, value: sized.value }, nowMs);
+  const fitting = sized.value === message.value ? message : { ...message, value: sized.value };
+  const scanned = scanInbound(memory, fitting, nowMs);
   if (scanned.kind === 'refused') return scanned;
   const shown = forModel(memory, message, scanned.value);
   if (shown.kind === 'refused') return shown;
@@ -155,11 +156,10 @@ function forModel(memory: Memory, message: OtherMessage, value: unknown): Treate
   }
   // The agent has chosen the name: a secret in it does not come back in a mark of ours.
   const tool = call && redact(call.tool);
-  const base = { method, source: `mcp:${server}`, tool, unitsMax };
-  const cut = bounded(calm, { ...base, isMarked: false });
-  const note: ContentNote | undefined =
-    cut === calm ? undefined : { action: 'redact', findings: ['size:cut'] };
-  return { kind: 'passes', value: isMarked ? bounded(calm, { ...base, isMarked }) : cut, note };
+  const marking = { method, source: `mcp:${server}`, tool, unitsMax, isMarked };
+  const { value: shown, isCut } = bounded(calm, marking);
+  if (!isCut) return { kind: 'passes', value: shown };
+  return { kind: 'passes', value: shown, note: { action: 'redact', findings: ['size:cut'] } };
 }
 
 /** Any other message of the server that carries text. */

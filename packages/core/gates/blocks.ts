@@ -1,6 +1,6 @@
 // The texts of a result that a model reads: marked as content from outside, and never endless.
 import { isObject } from '@subluminal/contracts';
-import { cutContent, externalContent } from '../scan/detect/index.ts';
+import { cutContent, markedContent } from '../scan/detect/index.ts';
 import type { Manifest } from '../surface/index.ts';
 import { byteLength } from './walk.ts';
 
@@ -80,19 +80,27 @@ interface Marking {
   readonly unitsMax: number;
 }
 
-/** Cuts texts to the limit, and marks them where `isMarked` is set. */
+interface Bounded {
+  readonly value: unknown;
+  readonly isCut: boolean;
+}
+
+/** Cuts texts to the limit, and marks them where `isMarked` is set: then they must be neutral. */
 export function bounded(
   value: unknown,
   { method, source, tool, isMarked, unitsMax }: Marking,
-): unknown {
+): Bounded {
   let room = unitsMax;
-  return withSlots(method, value, ({ text, isProse }) => {
+  let isCut = false;
+  const by = tool === undefined ? { source } : { source, tool };
+  const changed = withSlots(method, value, ({ text, isProse }) => {
     const unitsLeft = room;
     room = Math.max(0, room - text.length);
+    isCut ||= text.length > unitsLeft;
     if (!isMarked || !isProse) return cutContent(text, unitsLeft);
-    const by = tool === undefined ? { source } : { source, tool };
-    return externalContent(text, { ...by, unitsMax: unitsLeft });
+    return markedContent(text, { ...by, unitsMax: unitsLeft });
   });
+  return { value: changed, isCut };
 }
 
 /** Structured content cannot be cut: half of it would no longer fit its schema. */
@@ -110,7 +118,7 @@ export function withinBytes(method: string, value: unknown, limit: Manifest['ans
   let unitsMax = limit.bytesMax;
   for (let round = 0; round < ROUNDS_MAX; round++) {
     const how = { method, source: '', tool: undefined, isMarked: false, unitsMax };
-    const cut = bounded(value, how);
+    const { value: cut } = bounded(value, how);
     const excess = sizeOf(cut) - limit.bytesMax;
     if (excess <= 0) return cut;
     if (unitsMax === 0) return undefined;

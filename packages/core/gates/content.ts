@@ -50,6 +50,35 @@ const CLASS_WORDS: { readonly [C in FindingClass]: string } = {
   hidden_text: 'hidden text',
 };
 
+/** What a section says for one direction. */
+interface DirectedActions {
+  readonly actions: Actions;
+  /** With what a person has agreed to. */
+  readonly released: Actions;
+  readonly classes: readonly FindingClass[];
+}
+
+/** Made once for each section: every message asks for it. */
+const DIRECTED = new WeakMap<FullContentSection, Partial<Record<Direction, DirectedActions>>>();
+
+function directed(section: FullContentSection, direction: Direction): DirectedActions {
+  const known = DIRECTED.get(section) ?? {};
+  DIRECTED.set(section, known);
+  known[direction] ??= newDirected(section, direction);
+  return known[direction];
+}
+
+function newDirected(section: FullContentSection, direction: Direction): DirectedActions {
+  const { outbound, confidence_min: confidenceMin, block_confidence: blockConfidence } = section;
+  const unscanned = unscannedAction(section, direction);
+  // Nobody is asked about inbound content: it is blocked.
+  const inbound = withoutAsking(section.inbound, 'block');
+  const actions: Actions = { outbound, inbound, confidenceMin, blockConfidence, unscanned };
+  const released = { ...actions, [direction]: withoutAsking(actions[direction], 'tag') };
+  const classes = CLASSES.filter((name) => actions[direction][name] !== 'allow');
+  return { actions, released, classes };
+}
+
 /** Scans a value, and gives the action of the policy for it. */
 export function judge(
   memory: Memory,
@@ -58,12 +87,7 @@ export function judge(
 ): JudgedValue {
   const { direction, value, place, nowMs } = scanned;
   const { fingerprint, server, enforces } = memory.options;
-  const { outbound, confidence_min: confidenceMin, block_confidence: blockConfidence } = section;
-  const unscanned = unscannedAction(section, direction);
-  // Nobody is asked about inbound content: it is blocked.
-  const inbound = withoutAsking(section.inbound, 'block');
-  const actions: Actions = { outbound, inbound, confidenceMin, blockConfidence, unscanned };
-  const classes = CLASSES.filter((name) => actions[direction][name] !== 'allow');
+  const { actions, released, classes } = directed(section, direction);
   // The scan has its own limits, and lists the parts that it has left out.
   const found = scanJson(value, { fingerprint, classes, limits: LIMITS });
   const { verdict } = suppress(found, section.suppressions, { server, tool: place, nowMs });
@@ -73,10 +97,7 @@ export function judge(
     value: treated.value,
     note: noteFor(treated.action, treated.tags, enforces.content),
     words: wordsFor(verdict, actions[direction]),
-    agreed: () => {
-      const released = { ...actions, [direction]: withoutAsking(actions[direction], 'tag') };
-      return applyActions(value, verdict, { direction, actions: released }).value;
-    },
+    agreed: () => applyActions(value, verdict, { direction, actions: released }).value,
   };
 }
 
@@ -108,6 +129,7 @@ function noteFor(
 
 /** The strongest findings: `body` (a secret, github-token). */
 function wordsFor({ findings, unscanned }: ScanVerdict, actions: Actions[Direction]): string {
+  if (findings.length === 0 && unscanned.length === 0) return '';
   const isStopped = ({ class: name }: ContentFinding) => ['block', 'ask'].includes(actions[name]);
   const chosen = findings.filter(isStopped);
   const shown = (chosen.length > 0 ? chosen : findings).map(

@@ -58,22 +58,37 @@ export function withTexts(
   changeKey: (key: string) => string = (key) => key,
 ): unknown {
   if (typeof value === 'string') return change(value);
-  if (Array.isArray(value)) {
-    const items = value.map((item: unknown) => withTexts(item, change, changeKey));
-    return items.every((item, index) => item === value[index]) ? value : items;
+  if (isObject(value)) return withMembers(value, change, changeKey);
+  if (!Array.isArray(value)) return value;
+  const items: readonly unknown[] = value;
+  let changed: unknown[] | undefined;
+  for (let index = 0; index < items.length; index++) {
+    const item = withTexts(items[index], change, changeKey);
+    if (changed === undefined && item === items[index]) continue;
+    changed ??= items.slice(0, index);
+    changed.push(item);
   }
-  if (!isObject(value)) return value;
-  const members = new Map<string, unknown>();
-  let isSame = true;
-  for (const [key, member] of Object.entries(value)) {
-    const changed = withTexts(member, change, changeKey);
+  return changed ?? items;
+}
+
+function withMembers(
+  value: { readonly [key: string]: unknown },
+  change: (text: string) => string,
+  changeKey: (key: string) => string,
+): unknown {
+  let members: Map<string, unknown> | undefined;
+  const keys = Object.keys(value);
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index] ?? '';
+    const member = withTexts(value[key], change, changeKey);
     let name = changeKey(key);
+    if (members === undefined && name === key && member === value[key]) continue;
+    members ??= new Map(keys.slice(0, index).map((before) => [before, value[before]]));
     // Of two keys that become one, the second gets a further bracket.
     while (name !== key && (members.has(name) || Object.hasOwn(value, name))) name = `(${name}`;
-    members.set(name, changed);
-    isSame &&= name === key && changed === member;
+    members.set(name, member);
   }
-  return isSame ? value : Object.fromEntries(members);
+  return members === undefined ? value : Object.fromEntries(members);
 }
 
 /** Whether two values differ in nothing but the contents of texts: a schema of types fits both. */

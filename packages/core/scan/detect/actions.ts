@@ -2,7 +2,8 @@
 
 import { createPrefilter } from '../text/keyword-search.ts';
 import type { Range } from '../types.ts';
-import { itemPath, memberPath, OF_KEY, plainNumber, ROOT_PATH } from './scan-json.ts';
+import { itemPath, memberPath, OF_KEY, ROOT_PATH } from './json-place.ts';
+import { plainNumber } from './scan-json.ts';
 import type { Confidence, ContentFinding, FindingClass, ScanVerdict } from './types.ts';
 
 export type Action = 'allow' | 'tag' | 'redact' | 'ask' | 'block';
@@ -82,6 +83,9 @@ export function applyActions(
   verdict: ScanVerdict,
   treatment: Treatment,
 ): Treated<unknown> {
+  if (verdict.findings.length === 0 && verdict.unscanned.length === 0) {
+    return { action: 'allow', value, tags: [] };
+  }
   const found = new Map<string, Action>();
   const marks = new Map<string, Mark[]>();
   let action: Action = 'allow';

@@ -32,7 +32,10 @@ const OWN_MARK = new RegExp(
   `${OPENING}(?=${GAP}(?:(?:end|close|begin|start|stop|fin)(?:\\s*of)?${GAP})?external[^\\p{L}\\p{N}]{0,4}content)`,
   'giu',
 );
-const MAY_OPEN = /[[<&\u2045\u2772\u27e6\u298b\u298d\u298f\u3010-\u301a]|[^\0-\x7f]/;
+/** A part of every mark, which is looked for in less time. */
+const OWN_WORD = /external/i;
+/** All signs outside of ASCII among them: folding may make one of the others of them. */
+const MAY_OPEN = /[[<&\u0080-\uffff]/;
 const CONTROL_TOKEN =
   /<(?=\| ?(?:im_start|im_end|im_sep|system|user|assistant|endoftext|end_of_text|begin_of_text|start_header_id|end_header_id|eot_id|eom_id|endofprompt|channel|message|return|tool_call|end) ?\|?>)|\[(?=\/?inst\])|<(?=<\/?sys>>)|<(?=(?:start|end)_of_turn>)/gi;
 
@@ -48,7 +51,10 @@ export function neutral(text: string): string {
   if (!MAY_OPEN.test(text)) return text;
   const folded = fold(text);
   const seen = folded?.text ?? text;
-  const places = [...seen.matchAll(OWN_MARK), ...seen.matchAll(CONTROL_TOKEN)]
+  const marks = OWN_WORD.test(seen) ? [...seen.matchAll(OWN_MARK)] : [];
+  const signs = [...marks, ...seen.matchAll(CONTROL_TOKEN)];
+  if (signs.length === 0) return text;
+  const places = signs
     .map(({ 0: sign, index }) => ({ start: index, end: index + sign.length }))
     .map((range) => folded?.toSource(range) ?? range)
     .toSorted((left, right) => left.start - right.start);
@@ -83,9 +89,17 @@ export function cutContent(text: string, unitsMax: number): string {
 /** The text between the marks of outside content. */
 export function externalContent(text: string, options: ExternalOptions): string {
   const { kept, mark } = cut(text, options.unitsMax ?? UNITS_MAX);
-  const { source, tool, sender } = options;
+  return betweenMarks(neutral(kept) + mark, options);
+}
+
+/** The same for a text that is neutral: so is each beginning of it. */
+export function markedContent(text: string, options: ExternalOptions): string {
+  return betweenMarks(cutContent(text, options.unitsMax ?? UNITS_MAX), options);
+}
+
+function betweenMarks(content: string, { source, tool, sender }: ExternalSource): string {
   const head = attribute('source', source) + attribute('tool', tool) + attribute('sender', sender);
-  return `[EXTERNAL_CONTENT${head}]\n${neutral(kept)}${mark}\n[/EXTERNAL_CONTENT]`;
+  return `[EXTERNAL_CONTENT${head}]\n${content}\n[/EXTERNAL_CONTENT]`;
 }
 
 /** The result of an MCP tool with its text blocks marked; all else is the very same. */

@@ -3,7 +3,7 @@ export { actionFor, applyActions, redactFindings } from './actions.ts';
 export type { DefinitionOptions } from './definition.ts';
 export { scanInstructions, scanListed, scanToolDefinition } from './definition.ts';
 export type { ExternalOptions, ExternalSource, TaggedResult } from './external.ts';
-export { cutContent, externalContent, neutral, tagResult } from './external.ts';
+export { cutContent, externalContent, markedContent, neutral, tagResult } from './external.ts';
 export { carriesAction, mentionOf } from './mention.ts';
 export { scanJson } from './scan-json.ts';
 export { scanText } from './scan-text.ts';

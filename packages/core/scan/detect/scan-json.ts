@@ -1,4 +1,6 @@
 // A JSON value: keys, strings and numbers, alone and put together with their neighbours.
+import { isObject } from '@subluminal/contracts';
+import { JsonLeaf, JsonPlace } from './json-place.ts';
 import { findingOf, hitsIn, type ScanPlan, scanPlan } from './scan-text.ts';
 import { secretByKey } from './secrets.ts';
 import { splitHits } from './split.ts';
@@ -10,7 +12,6 @@ import {
   type ScanOptions,
   type ScanVerdict,
   type Unscanned,
-  type UnscannedReason,
 } from './types.ts';
 
 interface JsonScan {
@@ -20,25 +21,11 @@ interface JsonScan {
   readonly findings: ContentFinding[];
   readonly unscanned: Unscanned[];
   /** The descriptions of a definition in order: a text may be cut over several of them. */
-  readonly descriptions: Leaf[];
+  readonly descriptions: JsonLeaf[];
   units: number;
   steps: number;
   dropped: number;
   nodes: number;
-}
-
-interface JsonPlace {
-  readonly path: string;
-  readonly depth: number;
-  /** The name of the field that holds the value. */
-  readonly field: string | undefined;
-}
-
-/** A string, or a number as text. */
-interface Leaf {
-  readonly text: string;
-  readonly path: string;
-  readonly field: string | undefined;
 }
 
 const GAPS_MAX = 100;
@@ -59,26 +46,23 @@ export function scanJson(value: unknown, options: ScanOptions): ScanVerdict {
     dropped: 0,
     nodes: 0,
   };
-  visit(scan, value, { path: ROOT_PATH, depth: 0, field: undefined });
+  visit(scan, value, new JsonPlace());
   scanRow(scan, scan.descriptions);
   const { findings, unscanned, units, steps, dropped } = scan;
   if (dropped > 0) unscanned.push({ reason: 'too_many_findings', path: null, count: dropped });
   return { findings, unscanned, scannedUnits: units, steps };
 }
 
-/** Looks at one value; gives back the leaf that it is, or those that it holds, for their rows. */
-function visit(scan: JsonScan, value: unknown, at: JsonPlace): Leaf | readonly Leaf[] | undefined {
-  const { limits } = scan;
+/** The leaf that a value is, or those that it holds: they are put together with their neighbours. */
+type Held = JsonLeaf | readonly JsonLeaf[] | undefined;
+
+function visit(scan: JsonScan, value: unknown, at: JsonPlace): Held {
   if (isFull(scan)) return undefined;
-  const gap = (reason: UnscannedReason, count: number) => {
-    addGap(scan, { reason, path: at.path, count });
-    return undefined;
-  };
   scan.nodes++;
-  if (isFull(scan)) return gap('too_many_nodes', 1);
+  if (isFull(scan)) return leaveOut(scan, at, { reason: 'too_many_nodes', count: 1 });
   if (typeof value === 'string' || typeof value === 'number') {
     const text = typeof value === 'string' ? value : plainNumber(value);
-    const leaf = { text, path: at.path, field: at.field };
+    const leaf = new JsonLeaf(text, at);
     scanLeaf(scan, leaf);
     if (at.field === 'description' && scan.plan.strictness === 'definition') {
       scan.descriptions.push(leaf);
@@ -86,11 +70,21 @@ function visit(scan: JsonScan, value: unknown, at: JsonPlace): Leaf | readonly L
     return leaf;
   }
   if (value === null || value === undefined || typeof value === 'boolean') return undefined;
-  if (typeof value !== 'object') return gap('not_json', 1);
-  if (at.depth >= limits.depthMax) return gap('too_deep', Object.keys(value).length);
-  if (!Array.isArray(value)) return visitObject(scan, value, at);
-  visitArray(scan, value, at);
+  if (typeof value !== 'object') return leaveOut(scan, at, { reason: 'not_json', count: 1 });
+  if (at.depth >= scan.limits.depthMax) {
+    return leaveOut(scan, at, { reason: 'too_deep', count: Object.keys(value).length });
+  }
+  if (isObject(value)) return visitObject(scan, value, at);
+  if (Array.isArray(value)) visitArray(scan, value, at);
   return undefined;
+}
+
+function leaveOut(
+  scan: JsonScan,
+  { path }: JsonPlace,
+  { reason, count }: Omit<Unscanned, 'path'>,
+): undefined {
+  addGap(scan, { reason, path, count });
 }
 
 function isFull({ nodes, limits }: JsonScan): boolean {
@@ -107,64 +101,72 @@ function addGap({ unscanned }: JsonScan, gap: Unscanned): void {
 
 /** A number as digits: none of them may hide behind an exponent. */
 export function plainNumber(value: number): string {
+  if (Number.isSafeInteger(value)) return String(value);
   return Number.isInteger(value) && Math.abs(value) < 1e21
     ? BigInt(value).toString()
     : String(value);
 }
 
-function visitArray(scan: JsonScan, items: readonly unknown[], place: JsonPlace): void {
-  const row: Leaf[] = [];
+function visitArray(scan: JsonScan, items: readonly unknown[], parent: JsonPlace): void {
+  const row: JsonLeaf[] = [];
   // The fields of the objects, each in order: the parts of one text in many blocks.
-  const columns = new Map<string, Leaf[]>();
-  for (const [index, item] of items.entries()) {
-    const path = itemPath(place.path, index);
-    const held = visit(scan, item, { path, depth: place.depth + 1, field: place.field });
+  const columns = new Map<string, JsonLeaf[]>();
+  for (let index = 0; index < items.length; index++) {
+    const held = visit(scan, items[index], new JsonPlace({ parent, index, key: undefined }));
     if (isFull(scan)) break;
-    if (isLeaf(held)) row.push(held);
-    for (const member of isLeaf(held) ? [] : (held ?? [])) {
-      const name = member.field ?? '';
-      const column = columns.get(name);
-      if (column !== undefined) column.push(member);
-      else if (columns.size < COLUMNS_MAX) columns.set(name, [member]);
-    }
+    if (held instanceof JsonLeaf) row.push(held);
+    // A single item has no neighbours.
+    else if (held !== undefined && items.length > 1) addColumns(columns, held);
   }
-  for (const each of [row, ...columns.values()]) scanRow(scan, each);
+  scanRow(scan, row);
+  for (const column of columns.values()) scanRow(scan, column);
 }
 
-function isLeaf(held: Leaf | readonly Leaf[] | undefined): held is Leaf {
-  return held !== undefined && 'text' in held;
+function addColumns(columns: Map<string, JsonLeaf[]>, members: readonly JsonLeaf[]): void {
+  for (const member of members) {
+    const name = member.field ?? '';
+    const column = columns.get(name);
+    if (column !== undefined) column.push(member);
+    else if (columns.size < COLUMNS_MAX) columns.set(name, [member]);
+  }
 }
 
-function visitObject(scan: JsonScan, value: object, place: JsonPlace): readonly Leaf[] {
-  const row: Leaf[] = [];
-  for (const [index, [key, member]] of Object.entries(value).entries()) {
-    const path = memberPath(place.path, key, index);
-    scanLeaf(scan, { text: key, path: path + OF_KEY, field: undefined });
-    const held = visit(scan, member, { path, depth: place.depth + 1, field: key });
+function visitObject(
+  scan: JsonScan,
+  value: { readonly [key: string]: unknown },
+  parent: JsonPlace,
+): readonly JsonLeaf[] {
+  const row: JsonLeaf[] = [];
+  const keys = Object.keys(value);
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index] ?? '';
+    const at = new JsonPlace({ parent, index, key });
+    scanLeaf(scan, new JsonLeaf(key, at, true));
+    const held = visit(scan, value[key], at);
     if (isFull(scan)) break;
-    if (isLeaf(held)) row.push(held);
+    if (held instanceof JsonLeaf) row.push(held);
   }
   scanRow(scan, row);
   return row;
 }
 
-function scanLeaf(scan: JsonScan, { text: whole, path, field }: Leaf): void {
-  const { plan, limits } = scan;
+function scanLeaf(scan: JsonScan, leaf: JsonLeaf): void {
+  const { plan, limits, options } = scan;
   const room = limits.unitsMax - scan.units;
-  const { length } = whole;
+  const { length } = leaf.text;
   scan.units += Math.min(length, room);
-  if (length > room) addGap(scan, { reason: 'too_long', path, count: length - room });
+  if (length > room) addGap(scan, { reason: 'too_long', path: leaf.path, count: length - room });
   if (length < SHORT || room <= 0) return;
-  const text = whole.slice(0, room);
+  const text = length > room ? leaf.text.slice(0, room) : leaf.text;
+  const { field } = leaf;
   const { hits, gaps, steps } = hitsIn(text, plan, field);
   scan.steps += steps;
-  for (const { reason, count } of gaps) addGap(scan, { reason, path, count });
-  for (const hit of hits) addFinding(scan, findingOf(hit, { text, path, options: scan.options }));
-  const isKnown = hits.some((hit) => hit.class === 'secret' && hit.score > 1);
-  if (isKnown || field === undefined || !plan.classes.has('secret')) return;
+  for (const { reason, count } of gaps) addGap(scan, { reason, path: leaf.path, count });
+  for (const hit of hits) addFinding(scan, findingOf(hit, { text, path: leaf.path, options }));
+  if (field === undefined || !plan.classes.has('secret')) return;
   const byKey = secretByKey(field, text);
-  if (byKey !== undefined)
-    addFinding(scan, findingOf(byKey, { text, path, options: scan.options }));
+  if (byKey === undefined || hits.some((hit) => hit.class === 'secret' && hit.score > 1)) return;
+  addFinding(scan, findingOf(byKey, { text, path: leaf.path, options }));
 }
 
 function addFinding(scan: JsonScan, finding: ContentFinding): void {
@@ -173,7 +175,7 @@ function addFinding(scan: JsonScan, finding: ContentFinding): void {
 }
 
 /** Values side by side: of one object, of one array, of one field over an array. */
-function scanRow(scan: JsonScan, row: readonly Leaf[]): void {
+function scanRow(scan: JsonScan, row: readonly JsonLeaf[]): void {
   const [first] = row;
   if (first === undefined || row.length < 2) return;
   const { options, findings } = scan;
@@ -206,20 +208,4 @@ function covers(known: ContentFinding, { path, start, end }: FindingPlace): bool
 /** Found in its own field already, by the same rule. */
 function isSureOf(known: ContentFinding, { rule }: DetectorHit): boolean {
   return known.rule === rule && known.part === undefined && known.confidence !== 'hint';
-}
-
-// Where in a JSON value something stands, in words that can't carry anything themselves: a key is
-// named only when it is a plain word, else by its number, since a key may be a secret too.
-
-const PLAIN_KEY = /^(?=.{1,32}$)[A-Za-z_$][A-Za-z_$-]*(?:\d{1,3}[A-Za-z_$-]*){0,2}$/;
-export const ROOT_PATH = '$';
-/** Behind the path of a member: the place is its key, not its value. */
-export const OF_KEY = '~';
-
-export function memberPath(parent: string, key: string, index: number): string {
-  return parent + (PLAIN_KEY.test(key) ? `.${key}` : `{${index}}`);
-}
-
-export function itemPath(parent: string, index: number): string {
-  return `${parent}[${index}]`;
 }

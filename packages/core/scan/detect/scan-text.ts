@@ -63,10 +63,21 @@ export function scanText(text: string, options: ScanOptions): ScanVerdict {
   return { findings, unscanned, scannedUnits: units, steps };
 }
 
+/** The sets of lists of classes: a policy has one for each direction, and scans every message with it. */
+const SETS = new WeakMap<readonly FindingClass[], ReadonlySet<FindingClass>>();
+
+function setOf(classes: readonly FindingClass[]): ReadonlySet<FindingClass> {
+  const known = SETS.get(classes);
+  if (known !== undefined) return known;
+  const set = new Set(classes);
+  SETS.set(classes, set);
+  return set;
+}
+
 export function scanPlan(options: ScanOptions): ScanPlan {
   const { classes = CLASSES, strictness = 'result', limits } = options;
   const findingsMax = limits?.findingsMax ?? DEFAULT_LIMITS.findingsMax;
-  return { classes: new Set(classes), strictness, findingsMax };
+  return { classes: setOf(classes), strictness, findingsMax };
 }
 
 interface FoundIn {

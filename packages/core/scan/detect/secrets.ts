@@ -145,7 +145,7 @@ const SCHEME = /^(?:bearer|basic|token|apikey|negotiate)\s+/i;
 
 /** The value of a field whose name promises a secret. */
 export function secretByKey(key: string, value: string): DetectorHit | undefined {
-  if (!SECRET_KEY.test(key) || value.length < 6 || value.length > VALUE_MAX) return undefined;
+  if (value.length < 6 || value.length > VALUE_MAX || !SECRET_KEY.test(key)) return undefined;
   if (
     /^(?:next|page|progress|sync|continuation|cursor|csrf|pagination|delta|start)/i.test(key) &&
     /token$/i.test(key)

@@ -1,9 +1,10 @@
 // A value that was cut and laid into several fields: the fields' ends are put together again, and
 // what is found across a seam counts.
+import { isDigit } from '../../json/byte-scanner.ts';
 import type { Range } from '../types.ts';
 import { isCard, isRareCard, isSsn } from './id-numbers.ts';
 import { hitsIn, type ScanPlan } from './scan-text.ts';
-import type { DetectorHit } from './types.ts';
+import type { DetectorHit, FindingClass } from './types.ts';
 
 /** The text of a field. */
 interface Piece {
@@ -44,23 +45,24 @@ const ACCIDENTAL: ReadonlySet<string> = new Set(
    twilio-key`.split(/\s+/),
 );
 /** What stands between two fields, by what is looked for. */
-const SEPARATORS = [
-  ['secret', ''],
-  ['injection', ' '],
+const JOINTS = [
+  { name: 'secret', separator: '', classes: new Set<FindingClass>(['secret']) },
+  { name: 'injection', separator: ' ', classes: new Set<FindingClass>(['injection']) },
 ] as const;
 
 export function splitHits(pieces: readonly Piece[], plan: ScanPlan): SplitHits {
   const hits: SplitHits = { found: [], skipped: 0, steps: 0 };
   for (let from = 0; from === 0 || from + OVERLAP < pieces.length; from += SLICE - OVERLAP) {
-    const slice = pieces.slice(from, from + SLICE);
+    const slice = pieces.length <= SLICE ? pieces : pieces.slice(from, from + SLICE);
     let isSkipped = false;
-    for (const [name, separator] of SEPARATORS) {
+    for (const { classes, name, separator } of JOINTS) {
       if (!plan.classes.has(name)) continue;
-      const { text, stretches } = joined(slice, separator);
-      const classes = new Set([name]);
-      const own = hitsIn(text, { ...plan, classes, findingsMax: FINDINGS_MAX });
+      const text = joined(slice, separator);
+      const own = hitsIn(text, { classes, strictness: plan.strictness, findingsMax: FINDINGS_MAX });
       hits.steps += own.steps;
       isSkipped ||= own.gaps.some(({ reason }) => reason === 'too_much_work');
+      if (own.hits.length === 0) continue;
+      const stretches = stretchesOf(slice, separator);
       for (const hit of own.hits) {
         const parts = partsOf(stretches, hit);
         const isSplit = hit.score > 1 && parts.length > 1 && !ACCIDENTAL.has(hit.rule);
@@ -69,28 +71,35 @@ export function splitHits(pieces: readonly Piece[], plan: ScanPlan): SplitHits {
     }
     if (isSkipped) hits.skipped += slice.length;
   }
-  if (plan.classes.has('personal')) hits.found.push(...splitNumbers(pieces));
+  if (plan.classes.has('personal')) addSplitNumbers(pieces, hits.found);
   return hits;
 }
 
-function joined(pieces: readonly Piece[], separator: string) {
-  const stretches: Stretch[] = [];
+/** The ends of the pieces; of a short one, all of it. */
+function joined(pieces: readonly Piece[], separator: string): string {
   let text = '';
-  const add = ({ path, text: own }: Piece, from: number, to: number) => {
-    stretches.push({ path, at: text.length, from, length: to - from });
-    text += own.slice(from, to);
-  };
-  for (const [index, piece] of pieces.entries()) {
-    const { length } = piece.text;
+  for (const [index, { text: own }] of pieces.entries()) {
     if (index > 0) text += separator;
-    if (length <= 2 * REACH) add(piece, 0, length);
-    else {
-      add(piece, 0, REACH);
-      text += BREAK;
-      add(piece, length - REACH, length);
-    }
+    text += own.length <= 2 * REACH ? own : own.slice(0, REACH) + BREAK + own.slice(-REACH);
   }
-  return { text, stretches };
+  return text;
+}
+
+/** The stretches that the text is joined from. */
+function stretchesOf(pieces: readonly Piece[], separator: string): readonly Stretch[] {
+  const stretches: Stretch[] = [];
+  let at = 0;
+  for (const { path, text } of pieces) {
+    const { length } = text;
+    if (length <= 2 * REACH) stretches.push({ path, at, from: 0, length });
+    else {
+      stretches.push({ path, at, from: 0, length: REACH });
+      at += REACH + BREAK.length;
+      stretches.push({ path, at, from: length - REACH, length: REACH });
+    }
+    at += (stretches.at(-1)?.length ?? 0) + separator.length;
+  }
+  return stretches;
 }
 
 function partsOf(stretches: readonly Stretch[], { start, end }: Range): SplitHit['parts'] {
@@ -102,20 +111,22 @@ function partsOf(stretches: readonly Stretch[], { start, end }: Range): SplitHit
 }
 
 /** Fields of digits alone, side by side, that are a number together and no part of a longer row. */
-function splitNumbers(pieces: readonly Piece[]): SplitHit[] {
-  const found: SplitHit[] = [];
+function addSplitNumbers(pieces: readonly Piece[], found: SplitHit[]): void {
   for (let from = 0; from < pieces.length; from++) {
     let to = from;
-    while (to < pieces.length && /^\d{1,18}$/.test(pieces[to]?.text ?? '')) to++;
-    const row = pieces.slice(from, to);
-    const hit = row.length > 1 ? numberOf(row.map(({ text }) => text)) : undefined;
-    if (hit !== undefined) {
+    while (to < pieces.length && isDigits(pieces[to]?.text ?? '')) to++;
+    if (to - from > 1) {
+      const row = pieces.slice(from, to);
+      const hit = numberOf(row.map(({ text }) => text));
       const parts = row.map(({ path, text }) => ({ path, start: 0, end: text.length }));
-      found.push({ hit, parts });
+      if (hit !== undefined) found.push({ hit, parts });
     }
     from = Math.max(from, to);
   }
-  return found;
+}
+
+function isDigits(text: string): boolean {
+  return isDigit(text.charCodeAt(0)) && /^\d{1,18}$/.test(text);
 }
 
 function numberOf(texts: readonly string[]): DetectorHit | undefined {

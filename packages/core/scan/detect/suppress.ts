@@ -80,6 +80,7 @@ export function suppress(
   suppressions: readonly Suppression[],
   place: SuppressedPlace,
 ): Suppressed {
+  if (suppressions.length === 0) return { verdict, suppressed: [], expired: [] };
   const here = suppressions.filter(
     ({ server, tool }) => server === place.server && tool === place.tool,
   );
