@@ -9,8 +9,7 @@ export interface Keyword {
   /** The index of its rule. */
   readonly rule: number;
   readonly text: string;
-  /** Its units where upper and lower case are alike, and folded. */
-  readonly folded: Uint8Array | undefined;
+  readonly anyCase: boolean;
   /** Inside of a word it is none, unless an escape stands before it. */
   readonly edge: boolean;
 }
@@ -40,20 +39,11 @@ export function rowOf(state: number): number {
 export function keywordTable(rules: readonly Keywords[]): KeywordTable {
   const classes = classesOf(rules);
   const trie = trieOf(rules, classes);
-  linkFallbacks(trie);
-  const { rows, count, ending } = trie;
-  const isEnd = new Uint8Array(count);
-  for (const node of ending.keys()) isEnd[node] = 1;
-  const next = rows.slice(0, count * CLASSES);
-  for (let cell = 0; cell < next.length; cell++) {
-    const node = next[cell] ?? 0;
-    if (node !== 0) next[cell] = (node << 1) | (isEnd[node] ?? 0);
-  }
-  return {
-    classes,
-    next,
-    ending: new Map([...ending].map(([node, own]) => [(node << 1) | 1, own])),
-  };
+  linkStates(trie);
+  const next = trie.rows.slice(0, trie.count * CLASSES);
+  const ending = new Map<number, readonly Keyword[]>();
+  for (const [node, keywords] of trie.ending) ending.set((node << 1) | 1, keywords);
+  return { classes, next, ending };
 }
 
 /** Where a keyword begins that ends before a place; -1 where the folding only made it look so. */
@@ -63,10 +53,10 @@ export function keywordStart(text: string, end: number, keyword: Keyword): numbe
   return isWritten(text, start, keyword) ? start : -1;
 }
 
-function isWritten(text: string, start: number, { text: exact, folded }: Keyword): boolean {
-  if (folded === undefined) return text.startsWith(exact, start);
-  for (let at = 0; at < folded.length; at++) {
-    if (foldUnit(text.charCodeAt(start + at)) !== folded[at]) return false;
+function isWritten(text: string, start: number, { text: keyword, anyCase }: Keyword): boolean {
+  if (!anyCase) return text.startsWith(keyword, start);
+  for (let at = 0; at < keyword.length; at++) {
+    if (foldUnit(text.charCodeAt(start + at)) !== foldUnit(keyword.charCodeAt(at))) return false;
   }
   return true;
 }
@@ -74,10 +64,6 @@ function isWritten(text: string, start: number, { text: exact, folded }: Keyword
 function foldUnit(unit: number): number {
   const low = unit & BYTE;
   return low >= 0x41 && low <= 0x5a ? low + 0x20 : low;
-}
-
-function foldedUnits(text: string): Uint8Array {
-  return Uint8Array.from({ length: text.length }, (_, at) => foldUnit(text.charCodeAt(at)));
 }
 
 /** Numbers the units of keywords, those first that stand in most; all others are class 0. */
@@ -104,7 +90,7 @@ function classesOf(rules: readonly Keywords[]): Uint8Array {
 
 /** Nodes in the order in which they were added; 0 is the root, and no child of any. */
 interface Trie {
-  /** The children of each node, by class. */
+  /** The children of each node, by class; once they are linked, the next states. */
   readonly rows: Uint16Array | Int32Array;
   readonly firstChild: Int32Array;
   readonly nextSibling: Int32Array;
@@ -138,31 +124,31 @@ function trieOf(rules: readonly Keywords[], classes: Uint8Array): Trie {
         }
         node = child;
       }
-      const folded = anyCase ? foldedUnits(text) : undefined;
-      ending.set(node, [...(ending.get(node) ?? []), { rule, text, folded, edge }]);
+      ending.set(node, [...(ending.get(node) ?? []), { rule, text, anyCase, edge }]);
     }
   }
   return { rows, firstChild, nextSibling, classAt, ending, count };
 }
 
-/** Fills the rows breadth first, so that a node's fallback is complete before the node. */
-function linkFallbacks({ rows, firstChild, nextSibling, classAt, ending, count }: Trie): void {
+/** Makes states of nodes, breadth first, so that the row of a node's fallback is complete before its own. */
+function linkStates({ rows, firstChild, nextSibling, classAt, ending, count }: Trie): void {
   const fallback = new Int32Array(count);
   const queue = new Int32Array(count);
   let queued = 1;
   for (let done = 0; done < queued; done++) {
     const node = queue[done] ?? 0;
-    const back = fallback[node] ?? 0;
     const row = node * CLASSES;
-    if (node !== 0) {
-      rows.copyWithin(row, back * CLASSES, (back + 1) * CLASSES);
-      const shorter = ending.get(back);
-      if (shorter !== undefined) ending.set(node, [...(ending.get(node) ?? []), ...shorter]);
-    }
+    const back = (fallback[node] ?? 0) * CLASSES;
+    if (node !== 0) rows.copyWithin(row, back, back + CLASSES);
     for (let child = firstChild[node] ?? 0; child !== 0; child = nextSibling[child] ?? 0) {
       const cell = row + (classAt[child] ?? 0);
-      fallback[child] = node === 0 ? 0 : (rows[cell] ?? 0);
-      rows[cell] = child;
+      const shorter = node === 0 ? 0 : (rows[cell] ?? 0) >> 1;
+      fallback[child] = shorter;
+      const own = ending.get(child);
+      const others = ending.get(shorter);
+      if (others !== undefined) ending.set(child, [...(own ?? []), ...others]);
+      const isEnd = own !== undefined || others !== undefined;
+      rows[cell] = (child << 1) | (isEnd ? 1 : 0);
       queue[queued++] = child;
     }
   }
@@ -170,6 +156,7 @@ function linkFallbacks({ rows, firstChild, nextSibling, classAt, ending, count }
 
 /** Whether a letter or a digit stands before, and no escape or colour that this could be the end of. */
 function isInWord(text: string, at: number): boolean {
+  if (at === 0) return false;
   const before = text.charCodeAt(at - 1);
   const low = foldUnit(before);
   const isWord = before < 0x80 && ((low >= 0x61 && low <= 0x7a) || (low >= 0x30 && low <= 0x39));
