@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { callIds } from './call-ids.ts';
+import { callIds } from './hash.ts';
 
 const COUNT = 5_000;
 
