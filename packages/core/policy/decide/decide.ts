@@ -7,7 +7,7 @@ import {
   type Snapshot,
 } from '../compile/snapshot.ts';
 import type { CallMoment } from '../counters/scope.ts';
-import { type MatchInput, onFirstUse, selects } from '../match/match.ts';
+import { LazyInput, type MatchInput, selects } from '../match/match.ts';
 import type { Call, CallResult, Outcome, TraceStep } from '../model/call.ts';
 import type { Tally, Trip } from '../model/trip.ts';
 import type { RuleSlot } from '../rule-kind/rule-kind.ts';
@@ -112,13 +112,9 @@ function evaluationOf(
   { state, nowMs }: { readonly state: PolicyState; readonly nowMs: number },
 ): Evaluation {
   const riskClass = call.risk_class === undefined ? [] : [...call.risk_class];
-  const { whenContext, diskView, commandOf } = snapshot.engines;
-  const disk = onFirstUse(diskView);
-  const command = onFirstUse(() => commandOf(call));
-  const when = onFirstUse(() => whenContext(call, riskClass, command()));
   return {
     snapshot,
-    input: { call, riskSet: new Set(riskClass), nowMs, when, disk, command },
+    input: new LazyInput(snapshot.engines, { call, riskClass, nowMs }),
     at: callMoment(call, nowMs, snapshot.document.mode),
     slots: state.slots.slice(),
     riskClass,

@@ -51,12 +51,27 @@ export function enforces(snapshot: Snapshot): boolean {
 export function decisionOf(verdict: Verdict | undefined, call: Call): Decision {
   if (verdict === undefined) return DEFAULT_ALLOW;
   const { rule } = verdict;
-  if (verdict.kind === 'allow') {
-    const { reasonCode, summary } = verdict;
-    const base = { rule_id: rule.rule_id, severity: rule.severity };
-    return { action: 'ALLOW', ...base, reason_code: reasonCode, summary };
-  }
+  if (verdict.kind === 'allow') return allowedBy(verdict);
   return refusalOf(rule, verdict.trip, call);
+}
+
+/** What each rule said when it last let a call pass: most say the same each time, and events show it by one text. */
+const ALLOWED = new WeakMap<Rule, Decision>();
+
+function allowedBy(verdict: Extract<Verdict, { kind: 'allow' }>): Decision {
+  const { rule, reasonCode: reason_code, summary } = verdict;
+  const known = ALLOWED.get(rule);
+  if (known?.reason_code === reason_code && known.summary === summary) return known;
+  const { rule_id, severity } = rule;
+  const decision = Object.freeze({
+    action: 'ALLOW',
+    rule_id,
+    severity,
+    reason_code,
+    summary,
+  } as const);
+  ALLOWED.set(rule, decision);
+  return decision;
 }
 
 function refusalOf(rule: Rule, trip: Trip, call: Call): Decision {

@@ -35,11 +35,54 @@ export interface MatchInput {
   readonly riskSet: Set<string>;
   readonly nowMs: number;
   /** Built on first use: most calls meet no `when:`. */
-  readonly when: () => WhenContext;
+  when(): WhenContext;
   /** Built on first use as well, and shared: all rules see the disk at the same time. */
-  readonly disk: () => DiskView;
+  disk(): DiskView;
   /** The shell commands of the call, read on first use. */
-  readonly command: () => CommandOutline | undefined;
+  command(): CommandOutline | undefined;
+}
+
+/** A call as its rules see it. Most calls meet no rule that asks for more than the names. */
+export class LazyInput implements MatchInput {
+  readonly call: Call;
+  readonly nowMs: number;
+  readonly riskSet: Set<string>;
+  private readonly riskClass: readonly string[];
+  private readonly engines: Engines;
+  private seenDisk: DiskView | undefined;
+  private seenWhen: WhenContext | undefined;
+  private outline: { readonly found: CommandOutline | undefined } | undefined;
+
+  /** `riskClass` grows with the set. */
+  constructor(
+    engines: Engines,
+    given: Pick<MatchInput, 'call' | 'nowMs'> & { readonly riskClass: readonly string[] },
+  ) {
+    this.call = given.call;
+    this.nowMs = given.nowMs;
+    this.riskSet = new Set(given.riskClass);
+    this.riskClass = given.riskClass;
+    this.engines = engines;
+    this.seenDisk = undefined;
+    this.seenWhen = undefined;
+    this.outline = undefined;
+  }
+
+  when(): WhenContext {
+    const { engines, call, riskClass } = this;
+    this.seenWhen ??= engines.whenContext(call, riskClass, this.command());
+    return this.seenWhen;
+  }
+
+  disk(): DiskView {
+    this.seenDisk ??= this.engines.diskView();
+    return this.seenDisk;
+  }
+
+  command(): CommandOutline | undefined {
+    this.outline ??= { found: this.engines.commandOf(this.call) };
+    return this.outline.found;
+  }
 }
 
 export type MatchResult = 'yes' | 'no' | 'uninspected' | { readonly failed: string };
@@ -101,12 +144,19 @@ function callTest(rule: Rule, role: RuleRole, engines: Engines): CompiledMatch['
       const { args } = input.call;
       if (args === undefined) return 'uninspected';
       if (!predicates.every((fits) => fits(args))) return 'no';
-      const judged = judge === undefined ? 'yes' : settled(judge({ ...input, args, role }), role);
+      const judged =
+        judge === undefined ? 'yes' : settled(judge(judgedCall(input, args, role)), role);
       if (judged === 'no') return 'no';
       if (judged === 'in_doubt') return { failed: 'its paths can be read in more than one way' };
     }
     return when === undefined ? 'yes' : conditionResult(when.test, input);
   };
+}
+
+function judgedCall(input: MatchInput, args: JsonObject, role: RuleRole): JudgedCall {
+  const disk = () => input.disk();
+  const command = () => input.command();
+  return { call: input.call, args, role, disk, command };
 }
 
 function conditionResult(test: WhenTest, input: MatchInput): MatchResult {
