@@ -1,7 +1,7 @@
 // Changes some values of a JSON text. Everything else stays as it was written: a number beyond 2^53, `1.0`, an escape or the order of keys would not survive being parsed and written anew.
 
 import type { ByteRange } from './byte-scanner.ts';
-import { concatBytes, stringText } from './text.ts';
+import { stringText } from './text.ts';
 import { blanksEnd, itemTexts, memberTexts, stringEnd, valueEnd } from './text-parts.ts';
 import {
   CLOSE_BRACE,
@@ -159,8 +159,9 @@ class PatchWalk {
     if (end === -1) return false;
     this.at = end;
     const written = this.text.slice(start, end);
-    const word = WORDS.has(written) ? WORDS.get(written) : Number(written);
-    const was = written.startsWith('"') ? stringText(written) : word;
+    // A long text must not be looked up as a word.
+    const isText = this.text.charCodeAt(start) === QUOTE;
+    const was = isText ? stringText(written) : wordOrNumber(written);
     if (!Object.is(was, value)) this.edits.push({ start, end, text: () => JSON.stringify(value) });
     return !Number.isNaN(was);
   }
@@ -185,6 +186,10 @@ class PatchWalk {
     if (isHere) this.at++;
     return isHere;
   }
+}
+
+function wordOrNumber(written: string): unknown {
+  return WORDS.has(written) ? WORDS.get(written) : Number(written);
 }
 
 /** The text of a value whose members or items have changed; unchanged ones stay as written. */
@@ -299,16 +304,28 @@ export function rewritten(text: string, changed: unknown): string | undefined {
   }
 }
 
-/** The bytes with this text in place of a range. */
-export function spliced(bytes: Uint8Array, { start, end }: ByteRange, text: string): Uint8Array {
-  return concatBytes(bytes.subarray(0, start), utf8Of(text), bytes.subarray(end));
+/** Turns text into UTF-8. The outside may supply a faster one. */
+export type Encode = (text: string) => Uint8Array;
+
+/** The bytes with others in place of a range. */
+export function spliced(
+  bytes: Uint8Array,
+  { start, end }: ByteRange,
+  inserted: Uint8Array,
+): Uint8Array {
+  const behind = start + inserted.length;
+  const whole = new Uint8Array(behind + bytes.length - end);
+  whole.set(bytes.subarray(0, start));
+  whole.set(inserted, start);
+  whole.set(bytes.subarray(end), behind);
+  return whole;
 }
 
 /** The first byte of a sequence, by the number of bytes that follow it. */
 const LEADS = [0, 0xc0, 0xe0, 0xf0];
 
 /** UTF-8 of JSON that was decoded or that `JSON.stringify` wrote: neither leaves a lone surrogate. */
-export function utf8Of(text: string): Uint8Array {
+export const utf8Of: Encode = (text) => {
   const bytes = new Uint8Array(text.length * 3);
   let used = 0;
   for (let at = 0; at < text.length; at++) {
@@ -325,4 +342,4 @@ export function utf8Of(text: string): Uint8Array {
     if (rest === 3) at++;
   }
   return bytes.subarray(0, used);
-}
+};

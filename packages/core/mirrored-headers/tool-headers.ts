@@ -3,7 +3,7 @@
 import { isObject } from '@subluminal/contracts';
 import type { ByteRange } from '../json/byte-scanner.ts';
 import { memberRange, membersAt } from '../json/member-ranges.ts';
-import { rewritten, spliced } from '../json/patch-text.ts';
+import { rewritten, spliced, utf8Of } from '../json/patch-text.ts';
 import { type Decode, decodeText, stringText } from '../json/text.ts';
 import { OPEN_BRACE, OPEN_BRACKET, QUOTE } from '../json/units.ts';
 import { type HeaderAnnotation, readAnnotations } from './annotations.ts';
@@ -62,7 +62,7 @@ export class ToolHeaders {
     if (invalid.length === 0) return { bytes: answer, invalid };
     const json = rewritten(text, { ...result, tools });
     if (json === undefined) throw new Error('a list that was read can be written');
-    return { bytes: spliced(answer, range, json), invalid };
+    return { bytes: spliced(answer, range, utf8Of(json)), invalid };
   }
 
   private learnTool(tool: unknown): InvalidTool | undefined {

@@ -44,7 +44,7 @@ export function applyDecision(step: MessageStep, decided: DecidedCall): void {
     return;
   }
   if (read.argsRange === undefined) throw new Error('arguments that were not read are replaced');
-  const bytes = spliced(step.bytes, read.argsRange, argsText);
+  const bytes = spliced(step.bytes, read.argsRange, context.encode(argsText));
   step.out.push({ do: 'forward', to: 'server', bytes });
 }
 

@@ -7,6 +7,7 @@ import {
   type JsonObject,
   type PolicyRef,
 } from '@subluminal/contracts';
+import { type Encode, utf8Of } from '../json/patch-text.ts';
 import { type Decode, decodeText } from '../json/text.ts';
 import { hasDuplicateKeys } from '../json/text-parts.ts';
 import { initialState } from '../policy/decide/verdict.ts';
@@ -37,6 +38,7 @@ export interface Context {
   readonly config: SessionConfig;
   readonly limits: SessionLimits;
   readonly decode: Decode;
+  readonly encode: Encode;
   readonly redact: Redact;
   readonly enforcing: boolean;
   snapshot: Snapshot;
@@ -127,6 +129,7 @@ export function createContext(config: SessionConfig): Context {
     config,
     limits,
     decode: config.decode ?? decodeText,
+    encode: config.encode ?? utf8Of,
     redact: config.redact ?? ((text) => text),
     enforcing,
     snapshot: config.snapshot,

@@ -275,7 +275,7 @@ function withoutForgedMark(
     const what = unmarked === value ? 'a key twice' : `\`${MARK}\` into \`${path.join('.')}\``;
     const detail = `The server wrote ${what} in an answer; it was taken out.`;
     report(step, { what: 'NOTICED', reason: 'forged_mark', detail });
-    return spliced(bytes, range, clean);
+    return spliced(bytes, range, step.context.encode(clean));
   }
   return undefined;
 }

@@ -38,6 +38,8 @@ interface PassedMessage
   readonly isOpaque?: ((state: string) => boolean) | undefined;
   /** It has members that no revision of the protocol knows. */
   readonly extra: boolean;
+  /** Where the result of an answer stands. */
+  readonly result?: ByteRange | undefined;
 }
 
 export type Onward =
@@ -82,6 +84,7 @@ class LazyPassing implements OtherMessage {
   readonly range: ByteRange | undefined;
   private readonly isOpaque: PassedMessage['isOpaque'];
   private readonly readText: () => string | undefined;
+  private known: { readonly text: string | undefined } | undefined;
   private parsed: ParsedValue | undefined;
 
   constructor(
@@ -133,7 +136,8 @@ class LazyPassing implements OtherMessage {
   }
 
   get text(): string | undefined {
-    return this.readText();
+    this.known ??= { text: this.readText() };
+    return this.known.text;
   }
 
   /** Whether a key stands twice: the gates have seen the last of its values, a reader may take the first. */
@@ -182,7 +186,8 @@ export function answerOnward(
   const call = made === undefined ? taskTool(step, taskId) : toolOf(made);
   const isOpaque = step.from === 'server' && needsInput ? () => true : undefined;
   const taskCall = method === 'tasks/list' ? (one: string) => taskTool(step, one) : undefined;
-  const message = { kind: 'answer', method, id, isError, call, taskCall, extra, isOpaque } as const;
+  const about = { method, id, isError, call, taskCall, extra, isOpaque, result };
+  const message: PassedMessage = { kind: 'answer', ...about };
   if (taskId !== undefined && result !== undefined && isAnotherTask(step, taskId, result)) {
     if (step.context.enforcing) return refusedBy(OTHER_TASK, message);
     report(step, { what: 'WOULD_REJECT', reason: 'refused', detail: OTHER_TASK.summary });
@@ -240,16 +245,16 @@ function onwardOf(step: MessageStep, message: PassedMessage, isMissed: boolean):
   const json = text === undefined ? undefined : rewritten(text, value);
   // A value that must be replaced and cannot be must not pass as it is.
   if (range === undefined || json === undefined) return refusedBy(NOT_REPLACED, message);
-  const whole = spliced(bytes, range, json);
+  const whole = spliced(bytes, range, context.encode(json));
   const end = range.end + whole.length - bytes.length;
   return { kind: 'rewritten', bytes: whole, value: { start: range.start, end }, note };
 }
 
 /** The params, the result or the error of a message, for the gates. */
 function passingOf({ context, bytes }: MessageStep, message: PassedMessage): LazyPassing {
-  const { kind, isError } = message;
+  const { kind, isError, result } = message;
   const part = kind !== 'answer' ? 'params' : isError ? 'error' : 'result';
-  const range = memberRange(bytes, part);
+  const range = part === 'result' ? result : memberRange(bytes, part);
   return new LazyPassing(message, range, () => {
     if (range !== undefined) return context.decode(bytes, range.start, range.end);
     // A request may have no params, but an answer without a result must not count as an empty one.

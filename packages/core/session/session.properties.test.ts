@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
 import { runs } from '../../../test/runs.ts';
 import { memberRange } from '../json/member-ranges.ts';
-import { spliced } from '../json/patch-text.ts';
+import { spliced, utf8Of } from '../json/patch-text.ts';
 import { budget, deny } from '../policy/testing/scenario.ts';
 import { guardOf } from './guard.test-support.ts';
 import type { Guard } from './guard.ts';
@@ -208,7 +208,7 @@ describe('a value that is replaced', () => {
           const { start, end } = range;
           expect(parsed(textOf(bytes.subarray(start, end)))).toEqual(parsed(JSON.stringify(value)));
           const text = JSON.stringify(JSON.parse(json));
-          const whole = spliced(bytes, range, text);
+          const whole = spliced(bytes, range, utf8Of(text));
           const before = textOf(bytes.subarray(0, start));
           expect(textOf(whole)).toBe(`${before}${text}${textOf(bytes.subarray(end))}`);
         }

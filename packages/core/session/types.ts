@@ -7,6 +7,7 @@ import type {
   Profile,
   Transport,
 } from '@subluminal/contracts';
+import type { Encode } from '../json/patch-text.ts';
 import type { Decode } from '../json/text.ts';
 import type { Call, Identity, Outcome, PolicyState, Snapshot } from '../policy/index.ts';
 import type { Sha256 } from '../ports.ts';
@@ -244,6 +245,7 @@ export interface SessionConfig {
   /** The same of bytes; with it, arguments in canonical form are hashed as they came. */
   readonly sha256Bytes?: (bytes: Uint8Array) => string;
   readonly decode?: Decode;
+  readonly encode?: Encode;
   /** A native check of UTF-8; with it, long strings are not read byte by byte. */
   readonly isUtf8?: (bytes: Uint8Array) => boolean;
   /** A native count of the bytes that a text takes in UTF-8. */

@@ -132,6 +132,7 @@ function configOf(parts: SessionParts): SessionConfig {
     isUtf8,
     utf8Bytes: (text) => Buffer.byteLength(text),
     decode: decodeBytes,
+    encode: (text) => Buffer.from(text),
     redact: parts.redact,
     isClean: parts.isClean,
     hub: parts.hub !== undefined,
