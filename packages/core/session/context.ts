@@ -199,6 +199,22 @@ export function parsedRest(text: string): ParsedRest {
   return parsed;
 }
 
+const SHOWN_NAMES_MAX = 256;
+
+/** Rules see a name as it is; events show it without the secrets that an agent may put there. */
+export function shownName({ shownNames, redact }: Context, name: string): string {
+  const known = shownNames.get(name);
+  if (known !== undefined) return known;
+  const shown = redact(name) || '(none)';
+  if (shownNames.size >= SHOWN_NAMES_MAX) shownNames.clear();
+  shownNames.set(name, shown);
+  return shown;
+}
+
+export function nextSeq(context: Context): number {
+  return context.config.seq?.() ?? ++context.seq;
+}
+
 /** Reports to the operator what became of a message. */
 export function report(
   step: MessageStep,

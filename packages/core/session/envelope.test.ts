@@ -64,6 +64,30 @@ describe('the envelope of a call', () => {
     ]);
   });
 
+  it('is shown with its labels as they were written, wherever they stand', async () => {
+    const seen: unknown[] = [];
+    const content = ({ envelope }: GuardedCall): GateVerdict => {
+      seen.push(envelope?.restText, envelope?.rest);
+      return { kind: 'pass' };
+    };
+    const { send } = await play([], { config: { guard: guardOf({ content }) } });
+    const meta = '{"progressToken":1.0, "claudecode/toolUseId":"toolu_01"}';
+    const about = '"jsonrpc":"2.0"';
+    const rest = { params: { _meta: { progressToken: 1, 'claudecode/toolUseId': 'toolu_01' } } };
+    const params = (key: string) => [
+      `"params":{"name":"pay","arguments":{},${key}${meta}}`,
+      `"params":{ ${key}${meta} , "name":"pay"}`,
+    ];
+    const written = ['"_meta":', '"_meta" : ', '"\\u005fmeta":'].flatMap(params);
+    for (const [id, text] of written.entries()) {
+      send('agent', `{${text},"method":"tools/call",${about},"id":${id}}`);
+    }
+    const texts = ['"_meta":', '"_meta" : ', '"\\u005fmeta":'].map(
+      (key) => `{"params":{${key}${meta}}}`,
+    );
+    expect(seen).toEqual(texts.flatMap((text) => [text, rest, text, rest]));
+  });
+
   it('is refused if a key stands twice in it and a gate reads it', async () => {
     const line =
       '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pay","_meta":{"a":{"b":1,"b":2}}}}';

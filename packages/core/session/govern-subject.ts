@@ -8,11 +8,11 @@ import type { Call } from '../policy/index.ts';
 import { type OtherSubject, subjectOf } from '../policy/model/subjects.ts';
 import { asksHub } from './ask-hub.ts';
 import { grantedRules } from './ask-people.ts';
-import { type Context, type MessageStep, parseObject, sizeOf } from './context.ts';
+import { type Context, type MessageStep, nextSeq, parseObject, sizeOf } from './context.ts';
 import type { DecidedCall } from './decide-call.ts';
 import { STATE } from './input-rounds.ts';
 import { handOn } from './pass-message.ts';
-import { hashArgs, nextSeq, type ReadCall, type SeenCall } from './read-call.ts';
+import { hashArgs, type ReadCall, type SeenCall } from './read-call.ts';
 import { emitEnd, previewText } from './record-call.ts';
 import type { HubQuestion } from './types.ts';
 

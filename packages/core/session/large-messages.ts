@@ -6,7 +6,7 @@ import { INVALID_REQUEST } from './answer-lines.ts';
 import { answerWithoutServer } from './apply-decision.ts';
 import { asksHub, limitsFor } from './ask-hub.ts';
 import { grantedRules } from './ask-people.ts';
-import { type Context, type MessageStep, other, stepFor } from './context.ts';
+import { type Context, type MessageStep, nextSeq, other, stepFor } from './context.ts';
 import { concludeCall, type DecidedCall } from './decide-call.ts';
 import { admits, finishCall, fromAgent, passRequest } from './from-agent.ts';
 import { fromServer } from './from-server.ts';
@@ -16,7 +16,7 @@ import { handOn, requestOnward } from './pass-message.ts';
 import { Outline } from './peek/outline.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
 import type { OutlineSoFar, Seen } from './peek/types.ts';
-import { nextSeq, type ReadCall, readToolName, unreadCall } from './read-call.ts';
+import { type ReadCall, readToolName, unreadCall } from './read-call.ts';
 import { recordStart } from './record-call.ts';
 import {
   malformed,

@@ -3,14 +3,24 @@
 import type { CallRef, JsonObject } from '@subluminal/contracts';
 import { argsHash } from '../json/index.ts';
 import { type MemberRange, membersAt } from '../json/member-ranges.ts';
+import { asciiBytes } from '../json/text.ts';
 import { LOWER_N, OPEN_BRACE } from '../json/units.ts';
 import type { Call, Identity } from '../policy/index.ts';
 import { asksHub } from './ask-hub.ts';
 import { grantedRules } from './ask-people.ts';
 import { type CallBrief, recordedBrief } from './call-brief.ts';
-import { type Context, type MessageStep, parsedRest, parseObject, sizeOf } from './context.ts';
+import {
+  type Context,
+  type MessageStep,
+  nextSeq,
+  parsedRest,
+  parseObject,
+  shownName,
+  sizeOf,
+} from './context.ts';
 import type { Envelope } from './guard.ts';
 import { STATE } from './input-rounds.ts';
+import { isWord } from './peek/members.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
 import { isLabelValue, PROTOCOL, REQUEST_LABELS } from './peek/protocol-names.ts';
 import type {
@@ -61,7 +71,6 @@ export interface ViewedCall {
 }
 
 const NAME_LENGTH_MAX = 1_024;
-const SHOWN_NAMES_MAX = 256;
 const NO_ARGS = '{}';
 const FAULT_LENGTH_MAX = 200;
 
@@ -198,20 +207,6 @@ export function unreadCall(
   };
 }
 
-/** Rules see a name as it is; events show it without the secrets that an agent may put there. */
-function shownName({ shownNames, redact }: Context, name: string): string {
-  const known = shownNames.get(name);
-  if (known !== undefined) return known;
-  const shown = redact(name) || '(none)';
-  if (shownNames.size >= SHOWN_NAMES_MAX) shownNames.clear();
-  shownNames.set(name, shown);
-  return shown;
-}
-
-export function nextSeq(context: Context): number {
-  return context.config.seq?.() ?? ++context.seq;
-}
-
 /** A call whose arguments and grants are read when a rule asks for them. */
 class LazyCall implements Call {
   readonly identity: Identity;
@@ -247,9 +242,6 @@ class LazyCall implements Call {
     this.ref = ref;
     this.text = given.text;
     this.envelope = given.envelope;
-    this.parsed = undefined;
-    this.grants = undefined;
-    this.asked = undefined;
   }
 
   get approved(): readonly string[] {
@@ -288,6 +280,7 @@ interface EnclosingMessage {
 
 const CALLED: readonly string[] = ['name', 'arguments'];
 const META = '_meta';
+const META_KEY = asciiBytes(`"${META}":`);
 
 /**
  * The parts of a message that its value does not hold: its id, its method, and the members around the
@@ -322,8 +315,20 @@ export class LazyEnvelope implements Envelope {
   }
 
   get restText(): string | undefined {
-    if (this.hasRest()) this.besidesText ??= this.text(this.besides);
+    const { extra, params } = this.enclosing;
+    if (extra || params?.more === true)
+      this.besidesText ??= this.labelsAlone() ?? this.text(this.besides);
     return this.besidesText;
+  }
+
+  /** Clients put labels that change with each call into `_meta`, and most put nothing else beside the arguments. */
+  private labelsAlone(): string | undefined {
+    const { bytes, method, extra, params } = this.enclosing;
+    if (method !== TOOLS_CALL || extra || params?.meta === undefined || params.bound)
+      return undefined;
+    const start = params.meta.start - META_KEY.length;
+    if (!isWord(META_KEY, bytes, start)) return undefined;
+    return `{"params":{${this.context.decode(bytes, start, params.meta.end)}}}`;
   }
 
   /**
@@ -345,11 +350,6 @@ export class LazyEnvelope implements Envelope {
   get isAmbiguous(): boolean {
     const { restText } = this;
     return restText !== undefined && parsedRest(restText).hasTwins;
-  }
-
-  private hasRest(): boolean {
-    const { extra, params } = this.enclosing;
-    return extra || params?.more === true;
   }
 
   /** `_meta` without its labels. */

@@ -1,12 +1,12 @@
 // Requests that no rule sees and a gate refuses: they are recorded and answered as refused calls are.
 import { subjectOf } from '../policy/model/subjects.ts';
 import { applyDecision } from './apply-decision.ts';
-import { type MessageStep, sizeOf } from './context.ts';
+import { type MessageStep, nextSeq, sizeOf } from './context.ts';
 import { decisionOn } from './decide-call.ts';
 import { readSubject } from './govern-subject.ts';
 import type { Onward } from './pass-message.ts';
 import type { SeenRequest } from './peek/types.ts';
-import { nextSeq, type ReadCall, readToolName, unreadCall } from './read-call.ts';
+import { type ReadCall, readToolName, unreadCall } from './read-call.ts';
 import { recordDecision, recordStart } from './record-call.ts';
 import { rejectedHash } from './reject-message.ts';
 

@@ -9,7 +9,7 @@ import {
   INVALID_REQUEST,
   PARSE_ERROR,
 } from './answer-lines.ts';
-import { type Context, type MessageStep, report, sizeOf } from './context.ts';
+import { type Context, type MessageStep, nextSeq, report, sizeOf } from './context.ts';
 import { outcomeOf } from './decide-call.ts';
 import { wayFrom } from './pass-message.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
@@ -20,7 +20,7 @@ import {
   type SeenNotification,
   type SeenRequest,
 } from './peek/types.ts';
-import { nextSeq, type ReadCall, unreadCall } from './read-call.ts';
+import { type ReadCall, unreadCall } from './read-call.ts';
 import { emitEnd, endUnanswered, recordDecision, recordStart } from './record-call.ts';
 import type { ReportReason } from './types.ts';
 

@@ -190,6 +190,7 @@ export function emptyDraft(): MessageDraft {
       name: undefined,
       args: undefined,
       argsAreCanonical: false,
+      meta: undefined,
       progressToken: undefined,
       toolUseId: undefined,
       metaVersion: undefined,

@@ -93,9 +93,7 @@ const PARAMS = scopeOf(
         case 0:
           return text(scan, NAME_BYTES_MAX, (value) => (draft.params.name = value));
         case 2:
-          if (scan.bytes[scan.at] === OPEN_BRACE) return readMembers(scan, META, draft);
-          draft.params.bound = true;
-          return scan.skipValue(2);
+          return readMeta(scan, draft);
         case 3:
           return text(scan, TEXT_BYTES_MAX, (value) => (draft.params.protocolVersion = value));
         case 12:
@@ -116,6 +114,17 @@ const PARAMS = scopeOf(
     },
   },
 );
+
+function readMeta(scan: MessageScanner, draft: MessageDraft): boolean {
+  const start = scan.at;
+  if (scan.bytes[start] !== OPEN_BRACE) {
+    draft.params.bound = true;
+    return scan.skipValue(2);
+  }
+  if (!readMembers(scan, META, draft)) return false;
+  draft.params.meta = { start, end: scan.at };
+  return true;
+}
 
 /** Notes the mark that only Subluminal may write; see `from-server.ts`. */
 function oursIn(place: ProtocolObject) {

@@ -17,6 +17,8 @@ export interface SeenParams {
   readonly args: ByteRange | undefined;
   /** The arguments are an object in canonical form: their bytes can be hashed as they are. */
   readonly argsAreCanonical: boolean;
+  /** `_meta`, when it is an object. */
+  readonly meta: ByteRange | undefined;
   /** `_meta.progressToken`, as written. */
   readonly progressToken: ByteRange | undefined;
   /** The id that the model gave to the call, with its quotes; without escapes. */
