@@ -56,11 +56,10 @@ describe('a hub that is not there', () => {
     const path = socketPath();
     let asked = 0;
     const unwell = (up: () => boolean) =>
-      listenAs((request, response) => {
-        if (request.url !== '/healthz' || up()) return sayWell(request, response);
+      listenAs((frame) => {
+        if (frame.to !== 'health' || up()) return sayWell(frame);
         asked++;
-        request.resume();
-        response.writeHead(503).end();
+        frame.answer({}, 503);
       }, path);
     let isUp = false;
     unwell(() => isUp);
@@ -79,11 +78,7 @@ describe('a hub that is not there', () => {
   });
 
   it('is not waited for when it is about to end', async () => {
-    const endpoint = listenAs((request, response) => {
-      request.resume();
-      response.setHeader('content-type', 'application/json');
-      response.end('{"status":"stopping"}');
-    });
+    const endpoint = listenAs((frame) => frame.answer({ status: 'stopping' }));
     const env = { ...QUICK, SUB_GOVERNANCE_ENDPOINT: endpoint };
     const rig = await startRig({ env });
     expect((await rig.exit).code).toBe(2);
@@ -94,16 +89,16 @@ describe('a hub that is not there', () => {
 
 it('a hub that is there is asked once, and costs no further connection', async () => {
   const seen: string[] = [];
-  const sockets = new Set<unknown>();
-  const endpoint = listenAs((request, response) => {
-    seen.push(request.url ?? '');
-    sockets.add(request.socket);
-    sayWell(request, response);
+  const connections = new Set<unknown>();
+  const endpoint = listenAs((frame) => {
+    seen.push(frame.to);
+    connections.add(frame.connection);
+    sayWell(frame);
   });
   const rig = await startServed({ env: { SUB_GOVERNANCE_ENDPOINT: endpoint } });
   await expect.poll(() => seen.length).toBe(2);
-  expect(seen).toEqual(['/healthz', '/governance/heartbeat']);
-  expect(sockets.size).toBe(1);
+  expect(seen).toEqual(['health', 'heartbeat']);
+  expect(connections.size).toBe(1);
   await hangUp(rig);
 });
 
@@ -172,9 +167,9 @@ describe('a hub that vanishes', () => {
 
 it('a hub that is slow is no hub that is gone', async () => {
   let beats = 0;
-  const endpoint = listenAs((request, response) => {
-    if (request.url === '/governance/heartbeat') beats++;
-    else sayWell(request, response);
+  const endpoint = listenAs((frame) => {
+    if (frame.to === 'heartbeat') beats++;
+    else sayWell(frame);
   });
   const rig = await startServed({ env: { ...QUICK, SUB_GOVERNANCE_ENDPOINT: endpoint } });
   await rig.told(/hub of this run does not answer: .* in time/);

@@ -26,9 +26,9 @@ const UNAVAILABLE = {
 describe('a hub that answers no call', () => {
   /** It lives, but what it is asked for gets lost. */
   const mute = () =>
-    listenAs((request, response) => {
-      if (request.url === '/governance/evaluate') request.socket.destroy();
-      else sayWell(request, response);
+    listenAs((frame) => {
+      if (frame.to === 'lease') frame.connection.destroy();
+      else sayWell(frame);
     });
 
   it('stops what counts for the run in production, and nothing else', async () => {
@@ -76,8 +76,8 @@ describe('a hub', () => {
 
 it('a hub that hangs is a refusal in the end', async () => {
   verifies('EC-STDIO-037', 'F-016b');
-  const endpoint = listenAs((request, response) => {
-    if (request.url !== '/governance/evaluate') sayWell(request, response);
+  const endpoint = listenAs((frame) => {
+    if (frame.to !== 'lease') sayWell(frame);
   });
   const rig = await startServed({ policy: COUNTS, env: { SUB_GOVERNANCE_ENDPOINT: endpoint } });
   rig.say(call(1, 'counted') + call(2, 'free'));

@@ -1,15 +1,11 @@
 // Hubs for the contract tests: the real one in this process, and some that misbehave.
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  request,
-  type ServerResponse,
-} from 'node:http';
+import { createServer, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Duplex } from 'node:stream';
 import { isFailure } from '@subluminal/contracts';
 import { openHub, type RunningHub } from '@subluminal/plane/hub';
 import { onTestFinished } from 'vitest';
@@ -22,21 +18,40 @@ export function socketPath(): string {
   return join(folder, 'hub.sock');
 }
 
+export interface AskedFrame {
+  readonly to: string;
+  readonly connection: Duplex;
+  readonly answer: (body: object, status?: number) => void;
+}
+
 /** A hub that answers as the listener likes; gives its address. */
-export function listenAs(listener: RequestListener, path = socketPath()): string {
-  const server = createServer(listener).listen(path);
+export function listenAs(listener: (asked: AskedFrame) => void, path = socketPath()): string {
+  const server = createServer().listen(path);
+  const connections = new Set<Duplex>();
+  server.on('upgrade', (_request, connection: Duplex) => {
+    connections.add(connection);
+    connection.on('error', () => {});
+    connection.write(
+      'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: subluminal-hub\r\n\r\n',
+    );
+    createInterface({ input: connection }).on('line', (line) => {
+      const { id, to } = JSON.parse(line) as { readonly id?: number; readonly to: string };
+      const answer = (body: object, status = 200): void => {
+        connection.write(`${JSON.stringify({ id, status, body })}\n`);
+      };
+      listener({ to, connection, answer });
+    });
+  });
   onTestFinished(() => {
-    server.closeAllConnections();
+    for (const connection of connections) connection.destroy();
     server.close();
   });
   return `unix:${path}`;
 }
 
 /** All is well, and there is nothing to say. */
-export function sayWell(asked: IncomingMessage, response: ServerResponse): void {
-  asked.resume();
-  response.setHeader('content-type', 'application/json');
-  response.end(asked.url === '/healthz' ? '{"status":"ok"}' : '{"shutdown":false}');
+export function sayWell({ to, answer }: AskedFrame): void {
+  answer(to === 'health' ? { status: 'ok' } : { shutdown: false });
 }
 
 export interface RealHub {

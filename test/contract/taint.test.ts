@@ -202,10 +202,9 @@ describe('a hub that is gone', () => {
   });
 
   it('as good as: one that decides nothing denies, and what it has not heard does not arrive', async () => {
-    const deaf = listenAs((request, response) => {
-      if (request.url?.includes('observe') !== true) return sayWell(request, response);
-      request.resume();
-      response.writeHead(500).end();
+    const deaf = listenAs((frame) => {
+      if (frame.to === 'observe') frame.answer({}, 500);
+      else sayWell(frame);
     });
     const env = { SUB_RUN_ID: 'run-1', SUB_GOVERNANCE_ENDPOINT: deaf };
     const rig = await shimOf({ env }, policy('{ on_taint: block }'));

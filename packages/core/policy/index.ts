@@ -29,6 +29,14 @@ export { diffBundles } from './diff/diff.ts';
 export { formatDiff } from './diff/format-diff.ts';
 export type { ExplainedRule, Explanation } from './explain/explain.ts';
 export { explain, sectionsOf } from './explain/explain.ts';
+export { countedWhere } from './leases/counted-where.ts';
+export {
+  callsLeft,
+  countersOf,
+  leasableRule,
+  withCallsTaken,
+  withCounterClosed,
+} from './leases/leased-calls.ts';
 export { lintBundle } from './lint/lint.ts';
 export { selects } from './match/match.ts';
 export type { Call, CallResult, Identity, Outcome, TraceStep } from './model/call.ts';

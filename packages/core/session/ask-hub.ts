@@ -1,10 +1,9 @@
 // Which calls the hub of the run decides, and what its answers mean here.
 
 import type { Decision } from '@subluminal/contracts';
-import { candidatesFor, policiesIn } from '../policy/compile/snapshot.ts';
 import { spared } from '../policy/decide/verdict.ts';
 import type { Call } from '../policy/index.ts';
-import { countsAcrossServers } from '../policy/rules/index.ts';
+import { countedWhere } from '../policy/leases/counted-where.ts';
 import type { Context, MessageStep } from './context.ts';
 import type { Judgement } from './decide-call.ts';
 import { mergeNotes } from './gate-notes.ts';
@@ -17,16 +16,16 @@ const RUNLESS =
 
 /**
  * Which rules can match follows from the names alone, so each counter is kept in one place only. A hub
- * with gates of its own decides every call; it also counts for the limits of a manifest.
+ * with gates of its own decides every call; it also counts for the limits of a manifest. A call whose
+ * shared counters can be leased is decided here.
  */
 export function asksHub({ config, snapshot, guard }: Context, call: Call): boolean {
   const isTool = call.subject === undefined;
   if (config.hubNeeds?.asksAlways === true && isTool) return true;
   if (config.hub !== true) return false;
   if (isTool && guard?.isLimited?.(call.tool_name) === true) return true;
-  return policiesIn(snapshot).some((policy) =>
-    candidatesFor(policy, call).some(({ rule }) => countsAcrossServers(rule)),
-  );
+  const { kind } = countedWhere(snapshot, call);
+  return kind === 'together' || (kind === 'leased' && config.leases !== true);
 }
 
 /** The limits of the manifest that the hub must count this call for. */

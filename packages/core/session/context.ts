@@ -17,6 +17,7 @@ import type { Guard, RefusedMessage } from './guard.ts';
 import type { HeldCall } from './held-calls.ts';
 import { InputRounds } from './input-rounds.ts';
 import type { LargeMessage } from './large-messages.ts';
+import type { LeasedCounters } from './leases.ts';
 import type { MessageFault } from './peek/members.ts';
 import type { Seen } from './peek/types.ts';
 import type { ViewedCall } from './read-call.ts';
@@ -64,6 +65,8 @@ export interface Context {
   readonly breakersReported: Map<string, number>;
   readonly large: { [S in Side]: LargeMessage | undefined };
   readonly counts: CallCounts;
+  /** The counters of the hub that this session holds calls of. */
+  readonly leased: LeasedCounters;
   exit: ServerExit | undefined;
   seq: number;
 }
@@ -145,6 +148,7 @@ export function createContext(config: SessionConfig): Context {
     breakersReported: new Map(),
     large: { agent: undefined, server: undefined },
     counts: { total: 0, allowed: 0, blocked: 0, throttled: 0, errors: 0, spared: 0, heldBack: 0 },
+    leased: new Map(),
     exit: undefined,
     seq: 0,
   };

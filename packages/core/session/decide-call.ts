@@ -2,7 +2,6 @@
 
 import type { Decision, JsonObject } from '@subluminal/contracts';
 import { rewritten } from '../json/patch-text.ts';
-import { decide } from '../policy/decide/decide.ts';
 import { overruled } from '../policy/decide/stricter.ts';
 import { carryState, withoutMarks as dropMarks, spared } from '../policy/decide/verdict.ts';
 import type { Call, Outcome, PolicyState } from '../policy/index.ts';
@@ -20,6 +19,7 @@ import type {
   LimitVerdict,
   RefusedMessage,
 } from './guard.ts';
+import { decideByRules } from './leases.ts';
 import { type Onward, requestOnward } from './pass-message.ts';
 import { peek } from './peek/peek.ts';
 import type { MessageId } from './peek/types.ts';
@@ -45,9 +45,9 @@ export function concludeCall(step: MessageStep, undecided: UndecidedCall): Decid
 }
 
 export function outcomeOf(step: MessageStep, read: ReadCall): Judgement {
-  const { snapshot, state, enforcing } = step.context;
+  const { state, enforcing } = step.context;
   if (read.shared) return outcomeAtHub(step, read.ref.call_id);
-  if (read.fault === undefined) return decide(snapshot, read.call, state, step.nowMs);
+  if (read.fault === undefined) return decideByRules(step, read.call);
   const refused: Decision = {
     action: 'BLOCK',
     rule_id: null,
@@ -64,19 +64,19 @@ export function decideHere(
   { read, id }: UndecidedCall,
   approvedRules: readonly string[],
 ): DecidedCall {
-  const { context, nowMs } = step;
+  const { context } = step;
   const { call } = read;
   const approved =
     approvedRules.length === 0
       ? call
       : withApproved(call, [...(call.approved ?? []), ...approvedRules]);
-  const rules = decide(context.snapshot, approved, context.state, nowMs);
+  const rules = decideByRules(step, approved);
   const outcome = throughGates(step, { read, rules, approvedRules, ignoresGrants: false });
   if (!mayUseGrants(outcome)) return { read, id, outcome };
   const taken = takeGrants(context, { read, id, outcome }, approvedRules);
   if (taken !== undefined) return { read, id, outcome, taken };
   // Another call has just used up one of the grants.
-  const alone = decide(context.snapshot, withApproved(call, approvedRules), context.state, nowMs);
+  const alone = decideByRules(step, withApproved(call, approvedRules));
   const input = { read, rules: alone, approvedRules, ignoresGrants: true };
   return { read, id, outcome: throughGates(step, input) };
 }

@@ -115,12 +115,12 @@ export function readSubject(step: MessageStep, seen: SeenCall): ReadCall {
   };
 }
 
-/** The question to the hub about a request that its rules count. */
+/** A request that rules count, as the hub would be asked about it. */
 export function subjectQuestion(step: MessageStep, seen: SeenCall): HubQuestion | undefined {
   const { context } = step;
   if (governedSubject(context, seen.method) === undefined) return undefined;
   const { call, ref, fault } = viewSubject(step, seen);
-  return fault === undefined && asksHub(context, call) ? { ref, call } : undefined;
+  return fault === undefined ? { ref, call } : undefined;
 }
 
 /** Passes a request on that the rules and the gates allow. */

@@ -23,6 +23,7 @@ import {
   withoutMarks,
 } from './decide-call.ts';
 import type { Guard } from './guard.ts';
+import { LeaseNeeds, mayDecide } from './leases.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
 import type { MessageId } from './peek/types.ts';
 import { emitEnd, recordDecision } from './record-call.ts';
@@ -129,7 +130,7 @@ export function resolveHeld(tick: MessageStep, callId: string, answer: HeldAnswe
   const isSame = isSamePolicy && held.guard === guard;
   const approvedRules = isSame ? [...held.approvedRules, outcome.decision.rule_id ?? ''] : [];
   const now = { ...held, approvedRules, policyHash, guard };
-  if (!read.shared) return goOn(step, now, decideHere(step, { read, id }, approvedRules));
+  if (!read.shared) return goOnHere(step, now);
   const passed = outcome.gated?.rules;
   if (isSamePolicy && passed?.decision.action === 'ALLOW') {
     // The hub has let it pass and counted it: only the gates here have asked.
@@ -144,12 +145,29 @@ export function resolveHeld(tick: MessageStep, callId: string, answer: HeldAnswe
   step.out.push({ do: 'consult', question });
 }
 
+/** Decides a call here that a person has approved, once its leases are there. */
+function goOnHere(step: MessageStep, held: HeldCall): void {
+  const { context } = step;
+  const { read, id } = held.decided;
+  const { call, ref } = read;
+  if (mayDecide(step, call) || held.consulting) {
+    const again = decideHere(step, { read, id }, held.approvedRules);
+    return goOn(step, { ...held, consulting: false }, again);
+  }
+  context.held.set(ref.call_id, { ...held, consulting: true });
+  const needs = new LeaseNeeds(context);
+  needs.add(call);
+  step.out.push({ do: 'consult', question: { ref, call, leases: needs.list() } });
+}
+
 /** The hub has answered about a held call that a person has approved. */
-export function consulted(tick: MessageStep, { callId, outcome }: HubAnswer): void {
+export function consulted(tick: MessageStep, answer: HubAnswer): void {
+  const { callId, outcome } = answer;
   const held = tick.context.held.get(callId);
   if (held === undefined || !held.consulting) return;
-  const step = { ...tick, bytes: held.line };
+  const step = { ...tick, bytes: held.line, answers: [answer] };
   const { read, id } = held.decided;
+  if (!read.shared) return goOnHere(step, held);
   const rules = hubOutcome(step.context, outcome);
   const again = decideByGates(step, { read, id, outcome: rules }, held.approvedRules);
   goOn(step, { ...held, consulting: false }, again);
@@ -222,7 +240,7 @@ function decideRefused(
 ): DecidedCall {
   const refused = refusedAs(decided, reason);
   const { read, id } = decided;
-  if (read.shared) return refused;
+  if (read.shared || !mayDecide({ context }, read.call)) return refused;
   const call = withApproved(read.call, approvedRules);
   const outcome = decide(context.snapshot, call, context.state, nowMs);
   const { action, approval } = outcome.decision;

@@ -6,6 +6,7 @@ import { batchItems } from './batch.ts';
 import { type Context, type Message, type OpenCall, stepFor, takesBatches } from './context.ts';
 import { subjectQuestion } from './govern-subject.ts';
 import { withoutState } from './input-rounds.ts';
+import { LeaseNeeds } from './leases.ts';
 import { isObserved } from './pass-message.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
 import type { ByteRange, Seen } from './peek/types.ts';
@@ -27,13 +28,24 @@ export function questionsIn(
 ): readonly HubQuestion[] {
   if (context.config.hub !== true) return [];
   const questions: HubQuestion[] = [];
+  const needs = new LeaseNeeds(context);
+  let leased: HubQuestion | undefined;
   for (const message of messagesIn(context, whole)) {
     const question = questionIn(context, message, nowMs);
-    if (question !== undefined) questions.push(question);
+    if (question === undefined) continue;
+    if (asksHub(context, question.call)) questions.push(question);
+    else {
+      needs.add(question.call);
+      leased ??= question;
+    }
   }
-  return questions;
+  if (leased === undefined) return questions;
+  const leases = needs.list();
+  // The calls of a message are leased together: nothing may come in between.
+  return leases.length === 0 ? questions : [...questions, { ...leased, leases }];
 }
 
+/** A call in a message that is well-formed, as the hub would be asked about it. */
 function questionIn(context: Context, message: Message, nowMs: number): HubQuestion | undefined {
   const { from, bytes, seen } = message;
   if (seen.kind !== 'request' && seen.kind !== 'notification') return undefined;
@@ -41,7 +53,7 @@ function questionIn(context: Context, message: Message, nowMs: number): HubQuest
   if (seen.method !== TOOLS_CALL) return subjectQuestion(step, seen);
   const { call, ref, fault, envelope } = viewCall(step, seen);
   if ((fault ?? ambiguityAround(context, envelope)) !== undefined) return undefined;
-  if (!asksHub(context, call)) return undefined;
+  if (!asksHub(context, call)) return { ref, call };
   return { ref, call, beside: envelope.rest, limits: limitsFor(step, call) };
 }
 

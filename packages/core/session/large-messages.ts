@@ -12,6 +12,7 @@ import { admits, finishCall, fromAgent, passRequest } from './from-agent.ts';
 import { fromServer } from './from-server.ts';
 import type { RefusedMessage } from './guard.ts';
 import { judgedByTexts, refusedAtHead } from './judge-large.ts';
+import { LeaseNeeds } from './leases.ts';
 import { handOn, requestOnward } from './pass-message.ts';
 import { Outline } from './peek/outline.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
@@ -77,7 +78,13 @@ export function headQuestions(
 ): readonly HubQuestion[] {
   if (head.call === undefined || context.config.hub !== true) return [];
   const { call, ref, fault } = head.call;
-  if (fault !== undefined || !asksHub(context, call)) return [];
+  if (fault !== undefined) return [];
+  if (!asksHub(context, call)) {
+    const needs = new LeaseNeeds(context);
+    needs.add(call);
+    const leases = needs.list();
+    return leases.length === 0 ? [] : [{ ref, call, leases }];
+  }
   return [{ ref, call, limits: limitsFor(stepFor(context, head, nowMs), call) }];
 }
 

@@ -1,5 +1,6 @@
 // An MCP session as a pure machine: a message and the time go in, commands come out. It does no
 // I/O and has no clock; the same inputs always give the same commands.
+import type { Lease } from '@subluminal/contracts/hub-frames';
 import { carryState } from '../policy/decide/verdict.ts';
 import type { PolicyState, Snapshot } from '../policy/index.ts';
 import {
@@ -25,6 +26,7 @@ import {
   readHead,
   stallLarge,
 } from './large-messages.ts';
+import { giveUpLeases, takeLeases } from './leases.ts';
 import { peek } from './peek/peek.ts';
 import type { Seen } from './peek/types.ts';
 import { agentClosed, serverExited, tick } from './session-end.ts';
@@ -90,6 +92,7 @@ export class Session {
     const whole = message.kind === 'whole' ? message : undefined;
     const said = { answers: reply?.answers, heard: reply?.heard };
     const step = stepFor(context, { from, bytes, message: whole, ...said }, nowMs);
+    for (const { leased } of reply?.answers ?? []) takeLeases(context, leased, nowMs);
     if (context.config.counted !== undefined) context.config.counted(from, methodOf(message));
     if (message.kind === 'head') openLarge(step, message);
     else if (from === 'agent') fromAgent(step, message.seen);
@@ -151,8 +154,14 @@ export class Session {
     return this.act(nowMs, agentClosed);
   }
 
-  /** Uses another policy from the next call on. Its counters are carried over. */
+  /** Gives up what is left of leased counters, or of all of them; nothing of it is used any more. */
+  giveUpLeases(nowMs: number, counters?: Parameters<typeof giveUpLeases>[2]): readonly Lease[] {
+    return giveUpLeases(this.context, nowMs, counters);
+  }
+
+  /** Uses another policy from the next call on. Its counters are carried over, but nothing that was leased. */
   usePolicy(snapshot: Snapshot): void {
+    giveUpLeases(this.context, 0);
     this.context.state = carryState(this.context.state, snapshot);
     this.context.snapshot = snapshot;
   }

@@ -7,6 +7,7 @@ import type {
   Profile,
   Transport,
 } from '@subluminal/contracts';
+import type { Lease } from '@subluminal/contracts/hub-frames';
 import type { Encode } from '../json/patch-text.ts';
 import type { Decode } from '../json/text.ts';
 import type { Call, Identity, Outcome, PolicyState, Snapshot } from '../policy/index.ts';
@@ -55,7 +56,7 @@ export interface Report {
   readonly sample?: string;
 }
 
-/** A call that the hub must decide, because its counters are shared by the servers of the run. */
+/** What the hub must be asked about a call, because its counters are shared by the servers of the run. */
 export interface HubQuestion {
   readonly ref: CallRef;
   readonly call: Call;
@@ -63,6 +64,17 @@ export interface HubQuestion {
   readonly beside?: JsonObject | undefined;
   /** The limits of the manifest that it counts for. */
   readonly limits?: readonly CallLimit[] | undefined;
+  /** Only these calls are needed: this session decides, and counts what the hub leases to it. */
+  readonly leases?: readonly Lease[] | undefined;
+}
+
+/** What the hub has leased: of each counter that was asked for, however many calls that are. */
+export interface LeaseAnswer {
+  /** The policy of the counters. */
+  readonly policyHash: string;
+  readonly leases: readonly Lease[];
+  /** The run has been ended. */
+  readonly terminated?: PolicyState['terminated'] | undefined;
 }
 
 /** An answer of the hub; without an outcome, the hub could not be asked. */
@@ -75,6 +87,8 @@ export interface HubAnswer {
         readonly limit?: LimitVerdict | undefined;
       })
     | undefined;
+  /** To a question for leases. */
+  readonly leased?: LeaseAnswer | undefined;
 }
 
 /** The answers of the hub before a message is handled. */
@@ -258,6 +272,8 @@ export interface SessionConfig {
   readonly approver?: Approver | undefined;
   /** Whether a hub counts for all servers of the run: see `questions`. Else this session does. */
   readonly hub?: boolean;
+  /** Whether that hub leases calls, so that most are decided here. */
+  readonly leases?: boolean;
   /** The needs of the hub. They may change with the policy, so they are read again for each message. */
   readonly hubNeeds?: HubNeeds;
   /** The gates beside the rules. */

@@ -33,6 +33,12 @@ export function scopeKey(scope: Scope, { call, keys }: CallMoment): string {
   return keys.serverTool;
 }
 
+/** The same for a call that is not being decided. */
+export function scopeKeyOf(scope: Scope, call: Call): string {
+  if (scope === 'run') return RUN_KEY;
+  return scope === 'tool' ? toolText(call) : serverToolText(call);
+}
+
 /**
  * The key of "the same call again". Equal arguments of different tools are different calls, so
  * the tool is part of it in every scope; with `tool`, the server is not.

@@ -6,6 +6,7 @@ import { isObject, type Rule } from '@subluminal/contracts';
 import type { Finding, Path } from '../../source/problem.ts';
 import type { CallMoment } from '../counters/scope.ts';
 import type { CounterTable, TableLimits } from '../counters/table.ts';
+import type { Call } from '../model/call.ts';
 import type { RuleRole } from '../model/rule-role.ts';
 import type { Tally, Trip } from '../model/trip.ts';
 
@@ -33,6 +34,26 @@ export interface TripReport {
   readonly windowMs: number;
 }
 
+/** How calls of a counter are given out in advance, so that another process can count them by itself. */
+export interface Leasing<R extends Rule = Rule, S extends RuleSlot = RuleSlot> {
+  /** Whether each call takes the same from the counter, so that a number of calls says it all. */
+  allows(rule: R): boolean;
+  /** The key under which it counts a call. */
+  key(rule: R, call: Call): string;
+  /** How many calls still pass. */
+  left(rule: R, key: string, slot: S): number;
+  /** Takes calls out of the counter; a negative number puts calls in. */
+  take(rule: R, taken: TakenCalls, slot: S): S;
+  /** Leaves no call in the counter. */
+  close(rule: R, taken: Omit<TakenCalls, 'calls'>, slot: S): S;
+}
+
+export interface TakenCalls {
+  readonly key: string;
+  readonly calls: number;
+  readonly nowMs: number;
+}
+
 /** Methods, not function fields: a kind is called with rules and slots of its own kind only. */
 export interface RuleKind<R extends Rule = Rule, S extends RuleSlot = RuleSlot> {
   readonly role: RuleRole;
@@ -56,6 +77,8 @@ export interface RuleKind<R extends Rule = Rule, S extends RuleSlot = RuleSlot> 
   settled?(rule: R, ended: { readonly moment: CallMoment; readonly micros: number }, slot: S): S;
   /** Whether calls of several servers share a counter: one process cannot know them all. */
   countsAcrossServers?(rule: R): boolean;
+  /** Absent for a kind whose shared counters only one process can keep. */
+  readonly leasing?: Leasing<R, S>;
   /** The risk classes that a rule adds. */
   classes?(rule: R): readonly string[];
   /** What an event reports when the rule stops a call; absent for kinds without such an event. */

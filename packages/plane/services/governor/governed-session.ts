@@ -47,6 +47,10 @@ export type SessionHub = Pick<
   HubLink,
   'isThere' | 'start' | 'ask' | 'observe' | 'result' | 'terminate' | 'leave'
 > & {
+  /** Whether the hub leases calls to sessions; one in this process decides at once. */
+  readonly leases?: boolean;
+  /** Returns what is left of all leases. */
+  readonly giveBack?: () => void;
   /** Whether Cedar decides at the hub, too. */
   readonly asksCedar?: boolean;
   /** Answers at once, where it can: a hub in the same process. */
@@ -136,6 +140,7 @@ function configOf(parts: SessionParts): SessionConfig {
     redact: parts.redact,
     isClean: parts.isClean,
     hub: parts.hub !== undefined,
+    leases: parts.hub?.leases === true,
     approver: parts.people.approver,
     guard: parts.guarding.guard,
     brief: parts.brief,

@@ -11,6 +11,7 @@ import {
   type ShimCounts,
   type ShimSummary,
 } from '@subluminal/contracts';
+import type { Lease, Recall } from '@subluminal/contracts/hub-frames';
 import { identityOf, type Snapshot, sealSnapshot } from '@subluminal/core/policy';
 import type { HubAnswer, HubQuestion, LimitVerdict, Observation } from '@subluminal/core/session';
 import { visible } from '@subluminal/core/visible';
@@ -21,6 +22,7 @@ import {
   type HubClient,
   type HubReadiness,
   type Loss,
+  type ReturnedLeases,
   type RunTerms,
 } from '../hub/client/index.ts';
 
@@ -46,11 +48,15 @@ interface HubLinkPeer {
   readonly counts: () => ShimCounts;
   /** The run is over: finish and stop. */
   readonly onShutdown: () => void;
+  /** Gives up what is left of leased counters, or of all of them. */
+  readonly giveUpLeases: (counters?: Recall['leases']) => readonly Lease[];
 }
 
 const LEAVE_MS = 2_000;
 const ENDPOINT_LENGTH_MAX = 200;
 const ALIVE_MS = 1_000;
+const IDLE_MS = 5_000;
+const LEASE_ATTEMPTS_MAX = 3;
 
 /** What is known of this shim and its hub so far: the hub is called before everything is known. */
 interface LinkState {
@@ -80,6 +86,9 @@ export function reachHub(options: HubLinkOptions): HubLink | Failure {
     counts: () => known.peer?.counts(),
     onShutdown: () => known.peer?.onShutdown(),
     onLost: (loss) => lost(options, known, loss),
+    onRecall: (counters) => returned(known, counters),
+    // Nobody could recall them: what is left of them counts as used.
+    onBroken: () => void known.peer?.giveUpLeases(),
     inspectBytesMax,
     limits: { readyMs },
     warn,
@@ -96,12 +105,22 @@ function lost({ profile, warn }: HubLinkOptions, known: LinkState, { reason, isG
   known.peer?.onShutdown();
 }
 
+/** What is left of leases, as it goes back to the hub. */
+function returned({ peer }: LinkState, counters?: Recall['leases']): ReturnedLeases | undefined {
+  if (peer === undefined) return undefined;
+  const { policy_hash } = peer.snapshot().ref;
+  return { policy_hash, leases: peer.giveUpLeases(counters) };
+}
+
 export class HubLink {
+  /** Most calls are decided in the session, which counts what the hub has leased to it. */
+  readonly leases = true;
   /** Why the hub cannot be reached; undefined when it is there. Never rejects. */
   readonly problem: Promise<string | undefined>;
   readonly #client: HubClient;
   readonly #options: HubLinkOptions;
   readonly #known: LinkState;
+  #idling: NodeJS.Timeout | undefined;
 
   constructor(client: HubClient, options: HubLinkOptions, known: LinkState) {
     this.#client = client;
@@ -150,12 +169,32 @@ export class HubLink {
   start(peer: HubLinkPeer): void {
     this.#known.peer = peer;
     this.#client.start();
+    let callsBefore = 0;
+    this.#idling = setInterval(() => {
+      const calls = peer.summary().calls_total;
+      // Others may need what a session without calls holds, and it is lost if this process is killed.
+      if (calls === callsBefore) this.giveBack();
+      callsBefore = calls;
+    }, IDLE_MS).unref();
   }
 
   async ask(questions: readonly HubQuestion[]): Promise<readonly HubAnswer[]> {
-    const answers = await Promise.all(questions.map((question) => this.#askOne(question)));
-    this.#known.isThere = answers.every(({ outcome }) => outcome !== undefined);
+    const decided = questions.filter(({ leases }) => leases === undefined);
+    const answers = await Promise.all(decided.map((question) => this.#askOne(question)));
+    // The last thing before a message is handled: what was leased must be used before it can be recalled.
+    for (const question of questions) {
+      if (question.leases !== undefined) answers.push(await this.#lease(question, question.leases));
+    }
+    this.#known.isThere = answers.every(
+      ({ outcome, leased }) => outcome !== undefined || leased !== undefined,
+    );
     return answers;
+  }
+
+  /** Returns what is left of all leases. */
+  giveBack(): void {
+    const all = returned(this.#known);
+    if (all !== undefined) this.#client.giveBack(all);
   }
 
   /** True when the hub has received all of them. Never rejects. */
@@ -194,8 +233,33 @@ export class HubLink {
   }
 
   async leave(summary: ShimSummary): Promise<void> {
+    clearInterval(this.#idling);
+    this.giveBack();
     await this.#client.leave(summary, LEAVE_MS);
     this.#client.close();
+  }
+
+  async #lease({ ref }: HubQuestion, leases: readonly Lease[]): Promise<HubAnswer> {
+    const { peer } = this.#known;
+    const callId = ref.call_id;
+    const none = { callId, outcome: undefined };
+    for (let attempt = 0; peer !== undefined && attempt < LEASE_ATTEMPTS_MAX; attempt++) {
+      const snapshot = peer.snapshot();
+      const { policy_hash: policyHash } = snapshot.ref;
+      const asked = { policy_hash: policyHash, leases };
+      const leased = await this.#client.lease(asked, () => sealSnapshot(snapshot));
+      if (leased.kind === 'unavailable') {
+        this.#options.warn(`the hub of this run could not be asked: ${leased.reason}`);
+        return none;
+      }
+      const { leases: given, terminated } = leased.response;
+      if (peer.snapshot() === snapshot) {
+        return { ...none, leased: { policyHash, leases: given, terminated } };
+      }
+      // Another policy is in force by now: its counters are leased anew.
+      this.#client.giveBack({ policy_hash: policyHash, leases: given });
+    }
+    return none;
   }
 
   async #askOne(question: HubQuestion): Promise<HubAnswer> {

@@ -3,7 +3,7 @@
 import type { Producer, Profile, ShimSummary } from '@subluminal/contracts';
 import { sealSnapshot } from '@subluminal/core/policy';
 import type { HubAnswer, HubQuestion, Observation } from '@subluminal/core/session';
-import type { Hub } from '../hub/index.ts';
+import type { AskedCall, Hub } from '../hub/index.ts';
 import type { SessionHub } from './governed-session.ts';
 import { hubLimits, hubOutcome } from './hub.ts';
 
@@ -39,25 +39,43 @@ export class LocalHub implements SessionHub {
     const snapshot = this.#peer?.snapshot();
     // A policy that has just changed, and that the hub does not know.
     if (snapshot !== undefined) await hub.policy(sealSnapshot(snapshot));
-    return this.askNow(questions) ?? questions.map((question) => unanswered(question));
+    for (const question of questions) {
+      const asked = this.#asked(question);
+      if (asked !== undefined) await hub.whenReturned(asked);
+    }
+    return this.#decide(questions) ?? questions.map((question) => unanswered(question));
   }
 
-  /** Undefined when the hub does not have the policy. */
+  /** Undefined when the hub does not have the policy, or when shims hold calls that these need. */
   askNow(questions: readonly HubQuestion[]): readonly HubAnswer[] | undefined {
-    const snapshot = this.#peer?.snapshot();
-    if (snapshot === undefined) return questions.map(unanswered);
-    const { policy_hash: policyHash } = snapshot.ref;
-    const { hub, profile } = this.#options;
+    const { hub } = this.#options;
+    const mustWait = questions.some((question) => {
+      const asked = this.#asked(question);
+      return asked !== undefined && hub.mustWait(asked);
+    });
+    return mustWait ? undefined : this.#decide(questions);
+  }
+
+  #decide(questions: readonly HubQuestion[]): readonly HubAnswer[] | undefined {
     const answers: HubAnswer[] = [];
-    for (const { ref, call, beside, limits } of questions) {
-      const callId = ref.call_id;
-      const counted = limits && hubLimits(limits);
-      const asked = { callId, policyHash, profile, call, beside, limits: counted };
-      const answer = hub.evaluateCall(asked);
+    for (const question of questions) {
+      const asked = this.#asked(question);
+      if (asked === undefined) return questions.map(unanswered);
+      const answer = this.#options.hub.evaluateCall(asked);
       if ('needs_policy' in answer && answer.needs_policy === true) return undefined;
-      answers.push({ callId, outcome: 'kind' in answer ? undefined : hubOutcome(answer) });
+      const outcome = 'kind' in answer ? undefined : hubOutcome(answer);
+      answers.push({ callId: asked.callId, outcome });
     }
     return answers;
+  }
+
+  #asked({ ref, call, beside, limits }: HubQuestion): AskedCall | undefined {
+    const snapshot = this.#peer?.snapshot();
+    if (snapshot === undefined) return undefined;
+    const { policy_hash: policyHash } = snapshot.ref;
+    const counted = limits && hubLimits(limits);
+    const { profile } = this.#options;
+    return { callId: ref.call_id, policyHash, profile, call, beside, limits: counted };
   }
 
   async observe(observations: readonly Observation[]): Promise<boolean> {

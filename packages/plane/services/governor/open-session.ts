@@ -94,6 +94,7 @@ function startPeers(governed: GovernedSession): void {
     summary: () => governed.session.summary(),
     counts: () => governed.counter.counts(parts.profile),
     onShutdown: () => governed.stop(0),
+    giveUpLeases: (counters) => governed.session.giveUpLeases(now(), counters),
   });
 }
 
@@ -153,6 +154,8 @@ export async function changePolicy(governed: GovernedSession, snapshot: Snapshot
   const { guarding, people } = governed.parts;
   await guarding.usePolicy(snapshot);
   await people.prepare(snapshot, guarding.mayAsk);
+  // Counted by the policy that they were leased by.
+  governed.parts.hub?.giveBack?.();
   governed.snapshot = snapshot;
   governed.session.usePolicy(snapshot);
   governed.session.useGuard(guarding.guard);

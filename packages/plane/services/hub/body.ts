@@ -1,6 +1,6 @@
 // The body of a request, within bounds.
 import type { IncomingMessage } from 'node:http';
-import { type HubRefusal, refused } from './hub.ts';
+import { type HubRefusal, refused } from './hub-options.ts';
 
 type Body =
   | { readonly kind: 'json'; readonly value: unknown }

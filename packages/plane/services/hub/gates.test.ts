@@ -2,7 +2,8 @@ import type { Decision, EvaluateRequest, EvaluateResponse, Rule } from '@sublumi
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../os/crypto/index.ts';
 import { type Judge, type JudgedCall, type Said, weigh } from './gates.ts';
-import { Hub, type HubOptions } from './hub.ts';
+import { Hub } from './hub.ts';
+import type { HubOptions } from './hub-options.ts';
 import { budget, deny, policyOf, RUN, requestOf, type SealedPolicy } from './testing/scenario.ts';
 
 const base = { severity: 'warn', reason_code: 'X', summary: 'No.' } as const;

@@ -1,6 +1,6 @@
 // The gates beside the rules: how they are asked, and how their refusals weigh against the rules.
 import type { Decision } from '@subluminal/contracts';
-import type { Call } from '@subluminal/core/policy';
+import { type Call, policiesIn, type Snapshot, strictestMode } from '@subluminal/core/policy';
 import { visible } from '@subluminal/core/visible';
 
 export interface JudgedCall {
@@ -24,6 +24,8 @@ export interface Said {
   readonly enforced: boolean;
 }
 
+/** What a shim without a bundle works by. */
+const NO_POLICY_ID = 'none';
 const REASON_LENGTH_MAX = 300;
 
 /** Asks a judge; a judge that throws refuses. */
@@ -74,4 +76,16 @@ function spared({ action, rule_id, severity, reason_code, summary }: Decision): 
     summary: `Would be refused: ${summary}`,
     would: { action, rule_id, reason_code, summary },
   };
+}
+
+/** Whether refusals of the judge hold. Without a bundle, no mode restricts it to observing. */
+export function judgeEnforces(snapshot: Snapshot): boolean {
+  const { document, profile } = snapshot;
+  const isNone = document.policy_id === NO_POLICY_ID && document.rules.length === 0;
+  return profile === 'production' && (isNone || strictestMode(policiesIn(snapshot)) !== 'observe');
+}
+
+/** A run may have been ended by a request, not by a rule. */
+export function named(decision: Decision): Decision {
+  return decision.rule_id === '' ? { ...decision, rule_id: null } : decision;
 }

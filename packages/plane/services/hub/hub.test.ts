@@ -8,7 +8,8 @@ import {
 } from '@subluminal/contracts';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createKeyPair, sha256, signerFromPem, verifierFromPems } from '../../os/crypto/index.ts';
-import { Hub, type HubOptions, type HubRefusal } from './hub.ts';
+import { Hub } from './hub.ts';
+import type { HubOptions, HubRefusal } from './hub-options.ts';
 import {
   breaker,
   budget,

@@ -8,94 +8,54 @@ import {
   type EvaluateResponse,
   type HeartbeatRequest,
   type HeartbeatResponse,
-  HUB_HEARTBEAT_INTERVAL_MS,
   isObject,
   type ObserveRequest,
   type ObserveResponse,
   type PolicyResponse,
-  type Profile,
   type ResultRequest,
   type TerminateRequest,
 } from '@subluminal/contracts';
+import type {
+  Lease,
+  LeaseRequest,
+  LeaseResponse,
+  ReturnRequest,
+} from '@subluminal/contracts/hub-frames';
 import {
   awaitsResult,
   type Call,
+  candidatesFor,
+  countersOf,
   decide,
+  leasableRule,
   type Outcome,
   type PolicyState,
   policiesIn,
   recordResult,
   type Snapshot,
   settleCost,
-  strictestMode,
   type TraceStep,
 } from '@subluminal/core/policy';
-import type { Sha256, Verifier } from '@subluminal/core/ports';
 import type { RunTerms } from './client/client.ts';
-import { type Judge, refusalBy, type Said, weigh } from './gates.ts';
+import { judgeEnforces, named, refusalBy, type Said, weigh } from './gates.ts';
+import {
+  ANSWERS_LENGTH_MAX,
+  approvedIn,
+  type Given,
+  isHeld,
+  isSameCall,
+  lengthOf,
+} from './given-answer.ts';
+import { HUB_LIMITS, type HubOptions, type HubRefusal, refused } from './hub-options.ts';
+import { type LeaseHolder, Leases } from './leases.ts';
 import { ManifestLimits } from './manifest-limits.ts';
-import type { RefusalStatus } from './metrics.ts';
 import { type HubPolicy, Policies } from './policies.ts';
-import { type AskedCall, readCall } from './read-call.ts';
+import { type AskedCall, readCall, withoutArgs } from './read-call.ts';
 import { Recent } from './recent.ts';
-import { Shims, type UnlikeShim } from './shims.ts';
+import { Shims } from './shims.ts';
 import { RunTaint } from './taint.ts';
 
-const LIMITS = {
-  /** Compiled policies that are kept; the one that was not used for longest goes first. */
-  policiesMax: 64,
-  /** Policies that count apart. One more is refused: forgetting a count would lift a limit. */
-  policyIdsMax: 64,
-  /** Answers that are kept for a shim that asks again with the same `call_id`. */
-  answersMax: 1_024,
-  /** Calls that wait for their result, because a breaker watches them. */
-  watchedMax: 10_000,
-  shimsMax: 1_024,
-  /** A shim that was not heard of for so long counts as gone. */
-  silentMs: 4 * HUB_HEARTBEAT_INTERVAL_MS,
-};
-
-export type HubLimits = { readonly [K in keyof typeof LIMITS]: number };
-
-export interface HubOptions {
-  readonly runId: string;
-  /** Shims compare these with their environment and their entries. */
-  readonly terms?: RunTerms;
-  /** Milliseconds that never go back. */
-  readonly nowMs: () => number;
-  readonly sha256: Sha256;
-  /** With it, only policies that a trusted key has signed are taken. */
-  readonly verifier?: Verifier;
-  readonly judge?: Judge;
-  /** Called once, when a rule or a shim has ended the run. */
-  readonly onTerminate?: (request: TerminateRequest) => void;
-  /** Called once for each shim that is looser than the run. */
-  readonly onUnlike?: (unlike: UnlikeShim) => void;
-  readonly limits?: Partial<HubLimits>;
-}
-
-/** Why a request gets no answer, as an HTTP status and in words. */
-export interface HubRefusal {
-  readonly kind: 'refused';
-  readonly status: RefusalStatus;
-  readonly message: string;
-}
-
-/** Suggested arguments can be large; all kept answers together may hold this much of them. */
-const ANSWERS_LENGTH_MAX = 16 * 1024 * 1024;
-const ANSWER_LENGTH = 1_024;
-/** What a shim without a bundle works by. */
-const NO_POLICY_ID = 'none';
 const OTHER_RUN = refused(400, 'this is the hub of another run');
-
-/** An answer that was given, and to which question. */
-interface Given extends Pick<Call, 'server_name' | 'tool_name' | 'args_hash'> {
-  readonly profile: Profile;
-  /** The policy that it was decided by, and the approval rules that were satisfied then. */
-  readonly policyHash: string;
-  readonly approved: string;
-  readonly response: EvaluateResponse;
-}
 
 /** A forwarded call that a breaker waits to hear of. */
 interface Watched {
@@ -121,6 +81,7 @@ export class Hub {
   readonly #options: HubOptions;
   readonly #taint = new RunTaint();
   readonly #limits = new ManifestLimits();
+  readonly #leases: Leases;
   readonly #policies: Policies;
   readonly #given: Recent<Given>;
   readonly #watched: Recent<Watched>;
@@ -130,13 +91,14 @@ export class Hub {
   #termination: PolicyState['terminated'] = null;
 
   constructor(options: HubOptions) {
-    const limits = { ...LIMITS, ...options.limits };
+    const limits = { ...HUB_LIMITS, ...options.limits };
     const { sha256, verifier, nowMs } = options;
     this.#options = options;
     this.terms = options.terms ?? {};
     this.judges = options.judge === undefined ? [] : [options.judge.name];
     this.#policies = new Policies({ sha256, ...definedFields({ verifier }), ...limits });
     this.shims = new Shims({ nowMs, ...limits, onUnlike: options.onUnlike });
+    this.#leases = new Leases(nowMs, limits.recallMs);
     this.#given = new Recent(limits.answersMax, ANSWERS_LENGTH_MAX);
     this.#watched = new Recent(limits.watchedMax);
   }
@@ -177,6 +139,78 @@ export class Hub {
       lengthOf(response),
     );
     return response;
+  }
+
+  /** The same, once others have returned what they hold of counters that are used up. */
+  evaluateRequest(
+    request: EvaluateRequest,
+  ): EvaluateResponse | HubRefusal | Promise<EvaluateResponse | HubRefusal> {
+    const asked = readCall(request, this.#options.runId);
+    if (typeof asked === 'string') return refused(400, asked);
+    return (
+      this.whenReturned(asked)?.then(() => this.evaluateCall(asked)) ?? this.evaluateCall(asked)
+    );
+  }
+
+  /** Whether shims hold calls that this call needs. */
+  mustWait(asked: AskedCall): boolean {
+    return this.#needed(asked)?.isShort() === true;
+  }
+
+  /** Settles when nothing more can be returned that this call needs; undefined when nothing is held of it. */
+  whenReturned(asked: AskedCall): Promise<void> | undefined {
+    return this.#needed(asked)?.recall();
+  }
+
+  /** What a call needs of counters that are leased; undefined when none is. */
+  #needed({ call, policyHash, profile, callId }: AskedCall) {
+    const policy = this.#leases.isHolding ? this.#policies.find(policyHash) : undefined;
+    if (policy === undefined || this.#given.get(callId) !== undefined) return undefined;
+    const snapshot = policy.snapshot[profile];
+    const rules = policiesIn(snapshot).flatMap((one) => candidatesFor(one, call));
+    const leasable = rules.filter(
+      ({ slot }) => leasableRule(snapshot, snapshot.layout.owners[slot] ?? '') !== undefined,
+    );
+    const needed = countersOf(snapshot, leasable, call).map((counter) => ({
+      ...counter,
+      calls: 1,
+    }));
+    return {
+      isShort: () => this.#leases.isHeldElsewhere(policy, needed),
+      recall: () => this.#leases.recallFor(policy, needed),
+    };
+  }
+
+  /** A connection over which calls may be leased. */
+  join(holder: LeaseHolder): void {
+    this.#leases.join(holder);
+  }
+
+  /** It has ended: what was leased over it and not returned is used. */
+  leave(holder: LeaseHolder): void {
+    this.#leases.leave(holder);
+  }
+
+  /** Leases calls to a shim, which then counts them by itself. */
+  async lease(request: LeaseRequest, holder: LeaseHolder): Promise<LeaseResponse | HubRefusal> {
+    const { run_id, policy_hash, leases: needed } = request;
+    if (run_id !== this.#options.runId) return OTHER_RUN;
+    const policy = this.#policies.find(policy_hash);
+    if (policy === undefined) {
+      return { leases: [], needs_policy: true, shutdown: this.#isStopping };
+    }
+    const leases =
+      this.#termination === null
+        ? await this.#leases.lease(holder, policy, needed)
+        : needed.map((need): Lease => ({ ...need, calls: 0 }));
+    const shutdown = this.#isStopping;
+    const terminated = this.#termination;
+    return terminated === null ? { leases, shutdown } : { leases, shutdown, terminated };
+  }
+
+  /** Takes back what a shim has not used. */
+  giveBack({ policy_hash, ...returned }: ReturnRequest, holder: LeaseHolder): void {
+    this.#leases.giveBack(holder, this.#policies.find(policy_hash), returned);
   }
 
   /** Takes a sealed snapshot, as it came in. */
@@ -249,8 +283,14 @@ export class Hub {
   }
 
   /** From now on every answer tells the shims to finish and stop. */
+  stopTaking(): void {
+    this.#isStopping = true;
+  }
+
+  /** The same, and tells those at once that are connected. */
   shutdown(): void {
     this.#isStopping = true;
+    for (const holder of this.#leases.holders) holder.stop();
   }
 
   /** From the question to the counted answer without a pause: nothing can come in between. */
@@ -338,13 +378,13 @@ export class Hub {
   #end(request: TerminateRequest, ruleId: string): void {
     if (this.#terminated !== null) return;
     const { code, message } = request;
-    this.#isStopping = true;
     this.#terminated = request;
     this.#termination = {
       rule_id: ruleId,
       terminate_code: code,
       terminate_message: message === '' ? code : message,
     };
+    this.shutdown();
     this.#options.onTerminate?.(request);
   }
 }
@@ -354,46 +394,4 @@ interface DecidedCall {
   readonly beside: unknown;
   readonly nowMs: number;
   readonly outcome: Outcome<PolicyState>;
-}
-
-/** Whether refusals of the judge hold. Without a bundle, no mode restricts it to observing. */
-function judgeEnforces(snapshot: Snapshot): boolean {
-  const { document, profile } = snapshot;
-  const isNone = document.policy_id === NO_POLICY_ID && document.rules.length === 0;
-  return profile === 'production' && (isNone || strictestMode(policiesIn(snapshot)) !== 'observe');
-}
-
-function isHeld({ call_decision }: EvaluateResponse): boolean {
-  return call_decision?.approval?.wait === 'hold';
-}
-
-function isSameCall(given: Given, { call, profile }: AskedCall): boolean {
-  const isSameTool = given.server_name === call.server_name && given.tool_name === call.tool_name;
-  return isSameTool && given.profile === profile && given.args_hash === call.args_hash;
-}
-
-function approvedIn({ approved = [] }: Call): string {
-  return approved.length === 0 ? '' : JSON.stringify(approved);
-}
-
-/** What is remembered of a call: its arguments may be large. */
-function withoutArgs(call: Call): Call {
-  const { identity, server_name, tool_name, subject, args_hash, bytes_in, cost_micros } = call;
-  const { approved, round } = call;
-  const rest = { identity, server_name, tool_name, subject, args_hash, bytes_in, round };
-  return { ...rest, ...definedFields({ cost_micros, approved }) };
-}
-
-/** A run may have been ended by a request, not by a rule. */
-function named(decision: Decision): Decision {
-  return decision.rule_id === '' ? { ...decision, rule_id: null } : decision;
-}
-
-function lengthOf({ call_decision }: EvaluateResponse): number {
-  const suggested = call_decision?.hint?.suggested_args ?? null;
-  return ANSWER_LENGTH + (suggested === null ? 0 : JSON.stringify(suggested).length);
-}
-
-export function refused(status: RefusalStatus, message: string): HubRefusal {
-  return { kind: 'refused', status, message };
 }

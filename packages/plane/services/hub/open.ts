@@ -1,5 +1,5 @@
 // A hub on its socket: a private Unix socket, or a port of this machine with a token.
-import { createServer, type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { visible } from '@subluminal/core/visible';
@@ -13,8 +13,9 @@ import {
   loopbackGuard,
 } from '../../os/index.ts';
 import { hubBodyBytesMax } from './client/connection.ts';
-import { Hub, type HubOptions, type HubRefusal, refused } from './hub.ts';
-import { errorText, HubServing } from './serve.ts';
+import { Hub } from './hub.ts';
+import { type HubOptions, type HubRefusal, refused } from './hub-options.ts';
+import { HubServing, refusalText } from './serve.ts';
 
 export type HubListen =
   /** The folder must be private (0700) already; the socket becomes 0600. */
@@ -32,6 +33,8 @@ const LIMITS = {
   headersMs: 2_000,
   requestMs: 5_000,
   idleMs: 60_000,
+  framesMax: 64,
+  unreadBytesMax: 16 * 1024 * 1024,
   /** How long `close` waits for requests in flight. */
   closeMs: 500,
 };
@@ -76,6 +79,7 @@ export async function openHub(options: OpenHubOptions): Promise<RunningHub | Fai
   server.on('connection', (socket) => gate.add(socket));
   const serving = new HubServing({ hub, guard: hubGuard(server, listen), limits, gate });
   server.on('request', (request, response) => serving.handle(request, response));
+  server.on('upgrade', (request, socket, head) => serving.upgrade(request, socket, head));
   server.on('clientError', (error, socket) => refuseClient(serving, error, socket));
   const endpoint = await (listen.kind === 'unix'
     ? listenUnix(server, listen.path)
@@ -84,9 +88,9 @@ export async function openHub(options: OpenHubOptions): Promise<RunningHub | Fai
   // A connection that could not be taken is the client's problem; the hub goes on.
   server.on('error', () => {});
   const close = (): Promise<void> => {
-    hub.shutdown();
+    hub.stopTaking();
     serving.stop();
-    return closeHttpServer(server, limits.closeMs);
+    return closeHttpServer(server, limits.closeMs, () => serving.cut());
   };
   return Object.assign(hub, { endpoint, close });
 }
@@ -159,9 +163,7 @@ function refuseClient({ metrics }: HubServing, error: Error, socket: Duplex): vo
   const isTimeout = code === 'ERR_HTTP_REQUEST_TIMEOUT';
   const status = isOverflow ? 431 : isTimeout ? 408 : 400;
   metrics.refused(status);
-  const text = errorText(refused(status, 'the request is malformed or incomplete'));
-  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`;
-  const fields = `Content-Type: application/json\r\nContent-Length: ${text.length}`;
+  const text = refusalText(refused(status, 'the request is malformed or incomplete'));
   // Without waiting for the other side: it may never end.
-  socket.end(`${head}\r\nConnection: close\r\n${fields}\r\n\r\n${text}`, () => socket.destroy());
+  socket.end(text, () => socket.destroy());
 }

@@ -1,5 +1,6 @@
 // From a request for evaluation to the call that a policy decides.
 import {
+  definedFields,
   type EvaluateRequest,
   isJsonObject,
   isObject,
@@ -73,4 +74,12 @@ export function readCall(request: EvaluateRequest, runId: string): AskedCall | s
 
 function isComplete(request: EvaluateRequest): request is CompleteRequest {
   return NEEDED.every((field) => request[field] !== undefined);
+}
+
+/** What is remembered of a call: its arguments may be large. */
+export function withoutArgs(call: Call): Call {
+  const { identity, server_name, tool_name, subject, args_hash, bytes_in, cost_micros } = call;
+  const { approved, round } = call;
+  const rest = { identity, server_name, tool_name, subject, args_hash, bytes_in, round };
+  return { ...rest, ...definedFields({ cost_micros, approved }) };
 }

@@ -1,5 +1,7 @@
-// One HTTP request at a hub: admitted, read, answered.
-import type { IncomingMessage, ServerResponse } from 'node:http';
+// One request at a hub, over HTTP or as a frame: admitted, read, answered.
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import {
   type EvaluateResponse,
   type HealthResponse,
@@ -15,10 +17,18 @@ import {
   parseResultRequest,
   parseTerminateRequest,
 } from '@subluminal/contracts';
+import {
+  HUB_CONNECTION,
+  parseLeaseRequest,
+  parseReturnRequest,
+} from '@subluminal/contracts/hub-frames';
 import { visible } from '@subluminal/core/visible';
 import type { ConnectionGate } from '../../os/index.ts';
 import { type BodyLimits, bodyReader } from './body.ts';
-import { type Hub, type HubRefusal, refused } from './hub.ts';
+import { type FrameAnswer, FrameConnection, type FrameLimits } from './frame-connection.ts';
+import type { Hub } from './hub.ts';
+import { type HubRefusal, refused } from './hub-options.ts';
+import type { LeaseHolder } from './leases.ts';
 import { type CallLabel, Metrics } from './metrics.ts';
 
 interface ServeOptions {
@@ -26,7 +36,7 @@ interface ServeOptions {
   /** Why a request is refused; undefined when it may be answered. */
   readonly guard: (request: IncomingMessage) => HubRefusal | undefined;
   readonly gate: ConnectionGate;
-  readonly limits: BodyLimits & { readonly requestsMax: number };
+  readonly limits: BodyLimits & FrameLimits & { readonly requestsMax: number };
 }
 
 interface Route {
@@ -38,13 +48,17 @@ interface Route {
 const MESSAGE_LENGTH_MAX = 300;
 const BROKEN = refused(500, 'the hub has failed');
 const BUSY = refused(503, 'the hub has too much to do');
+const NO_UPGRADE = refused(400, 'this connection cannot be upgraded');
+const SWITCHING = `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${HUB_CONNECTION.protocol}\r\n\r\n`;
 const [TASK_PREFIX = ''] = HUB_ENDPOINTS.task.path.split('{', 1);
 
 export class HubServing {
   readonly metrics = new Metrics();
   readonly #options: ServeOptions;
-  /** By their paths. */
+  /** By their paths, and by their names for frames. */
   readonly #routes = new Map<string, Route>();
+  readonly #frames = new Set<FrameConnection>();
+  #frameBytes = 0;
   readonly #readBody: ReturnType<typeof bodyReader>;
   #requests = 0;
   #isStopping = false;
@@ -56,6 +70,7 @@ export class HubServing {
     const route = (name: keyof typeof HUB_ENDPOINTS, answer: Route['answer']): void => {
       const { method, path } = HUB_ENDPOINTS[name];
       this.#routes.set(path, { method, answer });
+      this.#routes.set(name, { method, answer });
     };
     route('health', () => healthOf(hub));
     route('evaluate', (body) => evaluate(hub, body));
@@ -96,9 +111,103 @@ export class HubServing {
       });
   }
 
+  /** Makes a connection one of frames. */
+  upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void {
+    // Node no longer listens to this socket: a client that resets it would end the process.
+    stream.on('error', () => {});
+    const refusal = this.#upgradeRefusal(request);
+    if (refusal !== undefined || !(stream instanceof Socket)) {
+      this.metrics.refused(refusal?.status ?? 400);
+      stream.end(refusalText(refusal ?? NO_UPGRADE), () => stream.destroy());
+      return;
+    }
+    const { hub, gate, limits } = this.#options;
+    if (!gate.admit(stream)) return;
+    const connection = new FrameConnection({
+      socket: stream,
+      limits,
+      answer: (frame, holder) => this.#answerFrame(frame, holder),
+      holds: (change) => {
+        this.#frameBytes += change;
+        return this.#frameBytes <= limits.bodiesBytesMax;
+      },
+    });
+    this.#frames.add(connection);
+    hub.join(connection);
+    stream.once('close', () => {
+      this.#frames.delete(connection);
+      hub.leave(connection);
+    });
+    stream.write(SWITCHING);
+    if (hub.isStopping) connection.stop();
+    if (head.length > 0) connection.read(head);
+  }
+
   /** From now on each connection ends with its answer. */
   stop(): void {
     this.#isStopping = true;
+    for (const connection of this.#frames) connection.end();
+  }
+
+  /** Ends the connections that have not ended by themselves. */
+  cut(): void {
+    for (const connection of this.#frames) connection.cut();
+  }
+
+  #upgradeRefusal(request: IncomingMessage): HubRefusal | undefined {
+    const refusal = this.#options.guard(request);
+    if (refusal !== undefined) return refusal;
+    if (request.url !== HUB_CONNECTION.path) return refused(404, 'no such endpoint');
+    const isOurs = request.headers.upgrade?.toLowerCase() === HUB_CONNECTION.protocol;
+    return isOurs && !this.#isStopping ? undefined : NO_UPGRADE;
+  }
+
+  async #answerFrame(
+    { to, body }: { readonly to: string; readonly body: unknown },
+    holder: LeaseHolder,
+  ): Promise<FrameAnswer | undefined> {
+    if (to === 'return') {
+      const returned = parseReturnRequest(body);
+      if (returned.ok) this.#options.hub.giveBack(returned.value, holder);
+      return undefined;
+    }
+    if (this.#requests > this.#options.limits.requestsMax) return this.#frameOf(BUSY);
+    this.#requests++;
+    try {
+      return this.#frameOf(await this.#frameAnswer(to, body, holder));
+    } catch {
+      return this.#frameOf(BROKEN);
+    } finally {
+      this.#requests--;
+    }
+  }
+
+  #frameAnswer(to: string, body: unknown, holder: LeaseHolder): object | Promise<object> {
+    if (to === 'lease') {
+      return reading(parseLeaseRequest, (request) => this.#options.hub.lease(request, holder))(
+        body,
+      );
+    }
+    const route = to.startsWith('/') ? undefined : this.#routes.get(to);
+    if (route === undefined) return refused(404, 'no such endpoint');
+    const startedMs = performance.now();
+    const answered = route.answer(body);
+    return answered instanceof Promise
+      ? answered.then((answer) => this.#measured(answer, startedMs))
+      : this.#measured(textless(answered), startedMs);
+  }
+
+  #measured<A extends object>(answer: A, startedMs: number): A {
+    if (isEvaluated(answer)) {
+      this.metrics.evaluated(labelOf(answer), (performance.now() - startedMs) / 1_000);
+    }
+    return answer;
+  }
+
+  #frameOf(answer: object): FrameAnswer {
+    if (!isRefusal(answer)) return { status: 200, body: answer };
+    this.metrics.refused(answer.status);
+    return { status: answer.status, body: errorOf(answer) };
   }
 
   async #answer(request: IncomingMessage): Promise<object | string | undefined> {
@@ -119,10 +228,7 @@ export class HubServing {
     if (body.kind === 'busy') return BUSY;
     if (body.kind === 'refused') return body;
     const answer = await route.answer(body.value);
-    if (isEvaluated(answer)) {
-      this.metrics.evaluated(labelOf(answer), (performance.now() - startedMs) / 1_000);
-    }
-    return answer;
+    return typeof answer === 'string' ? answer : this.#measured(answer, startedMs);
   }
 }
 
@@ -130,8 +236,13 @@ function isRefusal(answer: object | string): answer is HubRefusal {
   return typeof answer === 'object' && 'kind' in answer && answer.kind === 'refused';
 }
 
-function isEvaluated(answer: object | string): answer is EvaluateResponse {
-  return typeof answer === 'object' && 'decision' in answer;
+function isEvaluated(answer: object): answer is EvaluateResponse {
+  return 'decision' in answer;
+}
+
+/** A text is for HTTP alone. */
+function textless(answer: object | string): object {
+  return typeof answer === 'string' ? refused(404, 'no such endpoint') : answer;
 }
 
 function labelOf({ decision, needs_policy }: EvaluateResponse): CallLabel {
@@ -149,12 +260,12 @@ function healthOf(hub: Hub): HealthResponse {
  * The parameters are left out of the check: JSON.parse has made them, the bounds of the body hold,
  * and a call with very many parts must be decided like any other.
  */
-function evaluate(hub: Hub, body: unknown): EvaluateResponse | HubRefusal {
+function evaluate(hub: Hub, body: unknown): object | Promise<object> {
   if (!isObject(body)) return refused(400, 'the body must be an object');
   const { params, ...rest } = body;
   const parsed = parseEvaluateRequest(rest);
   if (!parsed.ok) return mismatched(parsed.mismatches);
-  return hub.evaluate(isJson(params) ? { ...parsed.value, params } : parsed.value);
+  return hub.evaluateRequest(isJson(params) ? { ...parsed.value, params } : parsed.value);
 }
 
 /** A value that JSON.parse has made is JSON, if it is there at all. */
@@ -164,8 +275,8 @@ function isJson(value: unknown): value is JsonValue {
 
 function reading<T>(
   parse: (value: unknown) => Parsed<T>,
-  handle: (request: T) => object,
-): (body: unknown) => object {
+  handle: (request: T) => object | Promise<object>,
+): (body: unknown) => object | Promise<object> {
   return (body) => {
     const parsed = parse(body);
     return parsed.ok ? handle(parsed.value) : mismatched(parsed.mismatches);
@@ -193,6 +304,19 @@ function write(response: ServerResponse, answer: object | string, isLast: boolea
   response.end(text);
 }
 
-export function errorText({ status, message }: HubRefusal): string {
-  return JSON.stringify({ error: { status, message } });
+export function errorText(refusal: HubRefusal): string {
+  return JSON.stringify(errorOf(refusal));
+}
+
+function errorOf({ status, message }: HubRefusal): object {
+  return { error: { status, message } };
+}
+
+/** A whole answer that ends its connection. */
+export function refusalText(refusal: HubRefusal): string {
+  const { status } = refusal;
+  const text = errorText(refusal);
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`;
+  const fields = `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}`;
+  return `${head}\r\nConnection: close\r\n${fields}\r\n\r\n${text}`;
 }

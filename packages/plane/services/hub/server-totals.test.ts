@@ -3,7 +3,8 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
 import { sha256 } from '../../os/crypto/index.ts';
-import { Hub, type HubLimits } from './hub.ts';
+import { Hub } from './hub.ts';
+import type { HubLimits } from './hub-options.ts';
 import { Metrics } from './metrics.ts';
 import { RUN } from './testing/scenario.ts';
 

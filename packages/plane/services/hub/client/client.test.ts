@@ -3,6 +3,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { EvaluateRequest, ShimCounts, SnapshotFile } from '@subluminal/contracts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Crew, TOKEN } from '../testing/crew.ts';
+import { answering, asFrames } from '../testing/frame-impostor.ts';
 import {
   breaker,
   budget,
@@ -65,11 +66,6 @@ async function impostor(serve: (socket: Socket) => void): Promise<Server> {
   await once(server, 'listening');
   crew.atEnd(() => server.close());
   return server;
-}
-
-function answering(status: string, body: string): (socket: Socket) => void {
-  const head = `HTTP/1.1 ${status}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n`;
-  return (socket) => socket.on('data', () => socket.write(head + body));
 }
 
 describe('an address', () => {
@@ -236,34 +232,32 @@ describe('a call', () => {
     expect(passed(await decisions(crew.client(), policy, 20))).toBe(4);
   });
 
-  it('is not asked again when the hub has broken off its answer', async () => {
-    let requests = 0;
-    await impostor((socket) => {
-      socket.on('data', () => {
-        requests++;
-        socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"decision":');
-      });
-    });
+  it('is asked again once when the hub has broken off its answer, under the same id', async () => {
+    const asked: unknown[] = [];
+    await impostor(
+      asFrames(({ id, body }, socket) => {
+        asked.push(body);
+        socket.end(`{"id":${String(id)},"status":200,"body":{"decision":`);
+      }),
+    );
     const policy = await policyOf([]);
-    expect(await decisions(crew.client(), policy, 1)).toEqual(['the hub broke off its answer']);
-    expect(requests).toBe(1);
+    const [said] = await decisions(crew.client(), policy, 1);
+    expect(said).toBe('the hub cannot be reached (ECONNRESET)');
+    expect(asked).toHaveLength(2);
+    expect(asked[1]).toEqual(asked[0]);
   });
 
   it.each([
-    ['no JSON', '200 OK', 'hello'],
-    ['another shape', '200 OK', '{"decision":"forward"}'],
-    ['a pass without a decision', '200 OK', '{"decision":"forward","shutdown":false}'],
+    ['no JSON', 200, 'hello'],
+    ['another shape', 200, '{"decision":"forward"}'],
+    ['a pass without a decision', 200, '{"decision":"forward","shutdown":false}'],
     [
       'a pass of what was refused',
-      '200 OK',
+      200,
       '{"decision":"forward","shutdown":false,"call_decision":{"action":"BLOCK","rule_id":null,"severity":"warn","reason_code":"X","summary":"x"}}',
     ],
-    [
-      'a pass without a policy',
-      '200 OK',
-      '{"decision":"forward","shutdown":false,"needs_policy":true}',
-    ],
-    ['an error', '500 Oops', '{"error":{"status":500,"message":"\\u001b[2Jgone"}}'],
+    ['a pass without a policy', 200, '{"decision":"forward","shutdown":false,"needs_policy":true}'],
+    ['an error', 500, '{"error":{"status":500,"message":"\\u001b[2Jgone"}}'],
   ])('is unavailable when the hub answers with %s', async (_what, status, body) => {
     await impostor(answering(status, body));
     const evaluated = await crew.client().evaluate(requestOf(await policyOf([])), () => {
@@ -274,7 +268,7 @@ describe('a call', () => {
   });
 
   it('is unavailable when the answer is too long', async () => {
-    await impostor(answering('200 OK', `"${'x'.repeat(2_000)}"`));
+    await impostor(answering(200, `"${'x'.repeat(2_000)}"`));
     const client = crew.client({ limits: { responseBytesMax: 1_000 } });
     const said = await decisions(client, await policyOf([]), 1);
     expect(said).toEqual(['the answer of the hub is too long']);
@@ -317,14 +311,15 @@ describe('a call', () => {
   });
 });
 
-/** A way to the hub that closes a connection instead of giving its second answer. */
+/** A way to the hub that closes a connection instead of giving its fourth answer. */
 async function losing(endpoint: string): Promise<string> {
   const path = `${crew.socketPath}.lossy`;
   const server = createServer((near) => {
     const far = connect({ path: endpoint.slice('unix:'.length) });
+    // The first is that the connection may be one of frames.
     let answers = 0;
     near.on('data', (chunk) => far.write(chunk));
-    far.on('data', (chunk) => (++answers === 2 ? near.destroy() : near.write(chunk)));
+    far.on('data', (chunk) => (++answers === 5 ? near.destroy() : near.write(chunk)));
     for (const [socket, peer] of [
       [near, far],
       [far, near],

@@ -14,29 +14,31 @@ import {
   HUB_UNLIKE_LENGTH_MAX,
   isFailure,
   type ObserveRequest,
-  type Parsed,
-  parseEvaluateResponse,
   parseHealthResponse,
   parseHeartbeatResponse,
   parseObserveResponse,
-  parsePolicyResponse,
   type ResultRequest,
   type ShimCounts,
   type ShimSummary,
   type SnapshotFile,
   type TerminateRequest,
 } from '@subluminal/contracts';
-import { awaitsResult } from '@subluminal/core/policy';
-import { visible } from '@subluminal/core/visible';
 import {
-  Connection,
-  hubBodyBytesMax,
-  REASON_LENGTH_MAX,
-  type Unread,
-  unread,
-} from './connection.ts';
+  HUB_LEASE_TIMES,
+  type LeaseRequest,
+  type LeaseResponse,
+  parseLeaseResponse,
+  parseRecall,
+  type Recall,
+  type ReturnRequest,
+} from '@subluminal/contracts/hub-frames';
+import { awaitsResult } from '@subluminal/core/policy';
+import { Connection, hubBodyBytesMax } from './connection.ts';
 import { readEndpoint, type Target } from './endpoint.ts';
 import { Heartbeat, type Loss } from './heartbeat.ts';
+import { parseEvaluated, sendWithPolicy } from './send-with-policy.ts';
+import { Turns } from './turns.ts';
+import type { Unread } from './unread.ts';
 
 const LIMITS = {
   heartbeatMs: HUB_HEARTBEAT_INTERVAL_MS,
@@ -49,6 +51,8 @@ const LIMITS = {
   ...HUB_TIMEOUTS.evaluate,
   /** How long the hub may take to read an answer of the server. */
   observeMs: HUB_TIMEOUTS.observe.totalMs,
+  /** How long a lease may take: the hub may have to recall others first. */
+  leaseMs: HUB_LEASE_TIMES.totalMs,
   ...HUB_READINESS,
   /** How long `ready` waits for the hub, however few attempts that were. */
   readyMs: 60_000,
@@ -78,6 +82,10 @@ export interface HubClientOptions {
    * come back and is lost again.
    */
   readonly onLost?: (loss: Loss) => void;
+  /** Gives leased calls back that others need; those that it keeps, it uses. */
+  readonly onRecall?: (counters: Recall['leases']) => ReturnedLeases | undefined;
+  /** The connection has ended: what was leased over it belongs to nobody. */
+  readonly onBroken?: () => void;
   /** Warns the operator, for example of a result that could not be reported. */
   readonly warn?: (text: string) => void;
   /** The largest call that the shim inspects; the hub must have the same. */
@@ -88,6 +96,14 @@ export interface HubClientOptions {
 /** `unavailable`: nobody has decided; the profile says what that means. */
 export type Evaluated =
   | { readonly kind: 'answer'; readonly response: EvaluateResponse }
+  | { readonly kind: 'unavailable'; readonly reason: string };
+
+/** Leased calls that were not used, and the policy that they were leased by. */
+export type ReturnedLeases = Pick<ReturnRequest, 'policy_hash' | 'leases'>;
+
+/** `unavailable`: nothing was leased. */
+export type Leased =
+  | { readonly kind: 'answer'; readonly response: LeaseResponse }
   | { readonly kind: 'unavailable'; readonly reason: string };
 
 /** An answer of this shim's server. */
@@ -110,17 +126,6 @@ type HubNotice =
   | { readonly to: 'result'; readonly body: ResultRequest }
   | { readonly to: 'terminate'; readonly body: TerminateRequest };
 
-/** A request that the hub can answer only when it has the policy. */
-interface PolicyRequest<T> {
-  readonly to: 'evaluate' | 'observe';
-  readonly body: string;
-  readonly parse: (value: unknown) => Parsed<T>;
-  readonly untilMs: number;
-  /** How much longer it may take when the policy must be sent first. */
-  readonly policyMs: number;
-  readonly snapshotFile: () => SnapshotFile;
-}
-
 const OBSERVE_ATTEMPTS_MAX = 2;
 /** A client without access now has none in a moment either. */
 const NO_ACCESS: ReadonlySet<number> = new Set([401, 403]);
@@ -128,12 +133,13 @@ const NO_ACCESS: ReadonlySet<number> = new Set([401, 403]);
 export class HubClient {
   readonly #options: HubClientOptions;
   readonly #limits: HubClientLimits;
-  /** Calls and their results share a connection: a result counts before the next call does. */
-  readonly #calls: Connection;
-  /** Heartbeats and the like go by another, so that a call never waits for them. */
-  readonly #rest: Connection;
-  /** Answers of servers can be long; neither a call nor a heartbeat waits for them. */
-  readonly #answers: Connection;
+  readonly #connection: Connection;
+  /** Calls and their results go one after the other: a result counts before the next call does. */
+  readonly #calls: Turns;
+  /** Heartbeats and the like have a queue of their own, so that a call never waits for them. */
+  readonly #rest: Turns;
+  /** The hub may take long to read an answer; neither a call nor a heartbeat waits for that. */
+  readonly #answers: Turns;
   readonly #heartbeat: Heartbeat;
   /** Calls that a breaker of the hub waits to hear of. */
   readonly #watched = new Set<string>();
@@ -148,9 +154,15 @@ export class HubClient {
     const limits = { ...LIMITS, ...bodies, ...options.limits };
     this.#options = options;
     this.#limits = limits;
-    this.#calls = new Connection({ target, ...limits });
-    this.#rest = new Connection({ target, ...limits });
-    this.#answers = new Connection({ target, ...limits });
+    this.#connection = new Connection({
+      target,
+      ...limits,
+      pushed: (push, body) => this.#pushed(push, body),
+      broken: () => options.onBroken?.(),
+    });
+    this.#calls = new Turns(limits.queueMax);
+    this.#rest = new Turns(limits.queueMax);
+    this.#answers = new Turns(limits.queueMax);
     this.#heartbeat = new Heartbeat({
       ...limits,
       send: () => this.#tell(this.#rest, this.#beat({ summary: options.summary() })),
@@ -167,7 +179,11 @@ export class HubClient {
     let reason = '';
     for (let attempt = 1; attempt <= attemptsMax; attempt++) {
       const untilMs = performance.now() + totalMs;
-      const read = await this.#rest.send({ to: 'health', untilMs, parse: parseHealthResponse });
+      const read = await this.#connection.send({
+        to: 'health',
+        untilMs,
+        parse: parseHealthResponse,
+      });
       if (read.ok && read.value.status === 'ok') {
         const { judges = [], v: _version, status: _status, ...terms } = read.value;
         return { kind: 'ready', judges, terms };
@@ -193,14 +209,45 @@ export class HubClient {
   async evaluate(request: EvaluateRequest, snapshotFile: () => SnapshotFile): Promise<Evaluated> {
     const { totalMs: policyMs } = this.#limits;
     const untilMs = performance.now() + policyMs;
-    const read = await this.#calls.inTurn(() => {
+    const read = await this.#calls.take(() => {
       const body = JSON.stringify(request);
       const times = { untilMs, policyMs, snapshotFile };
-      return sendWithPolicy(this.#calls, { to: 'evaluate', body, parse: parseEvaluated, ...times });
+      const message = { to: 'evaluate', body, parse: parseEvaluated, ...times } as const;
+      return sendWithPolicy(this.#connection, message);
     });
     if (!read.ok) return { kind: 'unavailable', reason: read.reason };
     this.#note(request.call_id, read.value);
     return { kind: 'answer', response: read.value };
+  }
+
+  /**
+   * Asks for calls to count here. What comes too late goes back at once. Never rejects.
+   */
+  async lease(
+    { policy_hash, leases }: Pick<LeaseRequest, 'policy_hash' | 'leases'>,
+    snapshotFile: () => SnapshotFile,
+  ): Promise<Leased> {
+    const { runId: run_id } = this.#options;
+    const { leaseMs: policyMs } = this.#limits;
+    const untilMs = performance.now() + policyMs;
+    const late = (body: unknown): void => {
+      const parsed = parseLeaseResponse(body);
+      if (parsed.ok) this.giveBack({ policy_hash, leases: parsed.value.leases });
+    };
+    const read = await this.#calls.take(() => {
+      const body = JSON.stringify({ run_id, policy_hash, leases });
+      const times = { untilMs, policyMs, snapshotFile };
+      const message = { to: 'lease', body, parse: parseLeaseResponse, late, ...times } as const;
+      return sendWithPolicy(this.#connection, message);
+    });
+    if (!read.ok) return { kind: 'unavailable', reason: read.reason };
+    if (read.value.shutdown) this.#shutdown();
+    return { kind: 'answer', response: read.value };
+  }
+
+  /** Returns leased calls that were not used. */
+  giveBack(returned: ReturnedLeases): void {
+    if (returned.leases.length > 0) this.#connection.tell('return', returned);
   }
 
   /**
@@ -220,12 +267,12 @@ export class HubClient {
   async observe(observed: Observed, snapshotFile: () => SnapshotFile): Promise<boolean> {
     const { runId: run_id, serverId: server_id } = this.#options;
     const { observeMs: policyMs } = this.#limits;
-    const read = await this.#answers.inTurn(async () => {
+    const read = await this.#answers.take(async () => {
       const body = JSON.stringify({ run_id, server_id, ...bounded(observed) });
       const message = { to: 'observe', body, parse: parseObserveResponse } as const;
       for (let attempt = 1; ; attempt++) {
         const times = { untilMs: performance.now() + policyMs, policyMs, snapshotFile };
-        const tried = await sendWithPolicy(this.#answers, { ...message, ...times });
+        const tried = await sendWithPolicy(this.#connection, { ...message, ...times });
         if (tried.ok || attempt === OBSERVE_ATTEMPTS_MAX) return tried;
       }
     });
@@ -262,7 +309,7 @@ export class HubClient {
   close(): void {
     this.#heartbeat.stop();
     this.#closing.abort();
-    for (const connection of [this.#calls, this.#rest, this.#answers]) connection.close();
+    this.#connection.close();
   }
 
   async #leave(summary: ShimSummary, timeoutMs: number): Promise<boolean> {
@@ -295,8 +342,8 @@ export class HubClient {
     this.#watched.add(callId);
   }
 
-  async #tellOrWarn(connection: Connection, notice: HubNotice): Promise<void> {
-    const problem = await this.#tell(connection, notice);
+  async #tellOrWarn(turns: Turns, notice: HubNotice): Promise<void> {
+    const problem = await this.#tell(turns, notice);
     if (problem !== undefined) this.#warn(notice.to, problem);
   }
 
@@ -306,13 +353,24 @@ export class HubClient {
   }
 
   /** Sends it when its turn has come; returns why it did not get through. */
-  async #tell(connection: Connection, { to, body }: HubNotice): Promise<Unread | undefined> {
+  async #tell(turns: Turns, { to, body }: HubNotice): Promise<Unread | undefined> {
     const untilMs = performance.now() + this.#limits.totalMs;
     const message = { to, body: JSON.stringify(body), untilMs, parse: parseHeartbeatResponse };
-    const read = await connection.inTurn(() => connection.send(message));
+    const read = await turns.take(() => this.#connection.send(message));
     if (!read.ok) return read;
     if (read.value.shutdown) this.#shutdown();
     return undefined;
+  }
+
+  /** What the hub says without being asked. */
+  #pushed(push: string, body: unknown): void {
+    if (push === 'stop') return this.#shutdown();
+    const recalled = parseRecall(body);
+    if (push !== 'recall' || !recalled.ok) return;
+    const { recall, leases } = recalled.value;
+    const returned = this.#options.onRecall?.(leases);
+    // Every recall is answered: the hub waits for it.
+    if (returned !== undefined) this.#connection.tell('return', { ...returned, recall });
   }
 
   #shutdown(): void {
@@ -320,39 +378,6 @@ export class HubClient {
     this.#hasSeenShutdown = true;
     this.#options.onShutdown?.();
   }
-}
-
-/** Sends a request, and once more after giving the hub the policy when it lacks it. */
-async function sendWithPolicy<T extends { readonly needs_policy?: boolean }>(
-  connection: Connection,
-  { policyMs, snapshotFile, ...message }: PolicyRequest<T>,
-): Promise<{ readonly ok: true; readonly value: T } | Unread> {
-  const first = await connection.send(message);
-  if (!first.ok || first.value.needs_policy !== true) return first;
-  const untilMs = performance.now() + policyMs;
-  const body = JSON.stringify(snapshotFile());
-  const sent = await connection.send({ to: 'policy', body, untilMs, parse: parsePolicyResponse });
-  if (!sent.ok) return sent;
-  if (!sent.value.accepted) {
-    const why = visible(sent.value.reason ?? 'no reason given', REASON_LENGTH_MAX);
-    return unread(`the hub does not take the policy: ${why}`);
-  }
-  const second = await connection.send({ ...message, untilMs });
-  const isLacking = second.ok && second.value.needs_policy === true;
-  return isLacking ? unread('the hub does not keep the policy') : second;
-}
-
-/** An answer that contradicts itself is none: what passes was allowed, and what was allowed passes. */
-function parseEvaluated(value: unknown): Parsed<EvaluateResponse> {
-  const parsed = parseEvaluateResponse(value);
-  if (!parsed.ok) return parsed;
-  const { decision, call_decision, needs_policy } = parsed.value;
-  const isConsistent =
-    needs_policy === true
-      ? decision === 'deny'
-      : call_decision !== undefined &&
-        (decision === 'forward') === (call_decision.action === 'ALLOW');
-  return isConsistent ? parsed : { ok: false, mismatches: [] };
 }
 
 /** A hub remembers of a longer text that it did not see all of it. */

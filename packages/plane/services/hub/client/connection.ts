@@ -1,48 +1,38 @@
-// One kept-alive connection to the hub with its queue: requests go out one after the other.
-import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
-import { HUB_ENDPOINTS, isObject, MAX_INSPECT_BYTES, type Parsed } from '@subluminal/contracts';
-import { visible } from '@subluminal/core/visible';
+// The one connection to the hub: opened when it is needed, and opened again once when it breaks.
+import { MAX_INSPECT_BYTES, type Parsed } from '@subluminal/contracts';
+import type { HubFrameName } from '@subluminal/contracts/hub-frames';
 import type { Target } from './endpoint.ts';
+import { type Exchanged, Frames } from './frames.ts';
+import { errorIn, LATE, openSocket } from './open-socket.ts';
+import { type Unread, unread } from './unread.ts';
 
 interface ConnectionOptions {
   readonly target: Target;
   readonly connectMs: number;
-  readonly queueMax: number;
   readonly requestBytesMax: number;
   readonly responseBytesMax: number;
+  readonly pushed: (push: string, body: unknown) => void;
+  /** A connection that was open is no longer. */
+  readonly broken: () => void;
 }
 
 interface HubMessage<T> {
-  readonly to: keyof typeof HUB_ENDPOINTS;
-  /** As JSON; none with GET. */
+  readonly to: HubFrameName;
+  /** As JSON; none where nothing has to be said. */
   readonly body?: string;
   /** The deadline, by `performance.now()`. */
   readonly untilMs: number;
   readonly parse: (value: unknown) => Parsed<T>;
+  /** Told of an answer that came after the deadline. */
+  readonly late?: (body: unknown) => void;
 }
 
-type HubRead<T> = { readonly ok: true; readonly value: T } | Unread;
-
-/** Why the hub gave no usable answer. */
-export interface Unread {
-  readonly ok: false;
-  readonly reason: string;
-  /** 0 when there was no answer at all. */
-  readonly status: number;
-  /** Nobody listens there: the process of the hub has ended, or has not begun. */
-  readonly isGone: boolean;
-}
-
-type Exchanged = { readonly status: number; readonly text: string } | Unread | 'stale';
+export type HubRead<T> = { readonly ok: true; readonly value: T } | Unread;
 
 const MIB = 1_048_576;
 const BODY_BYTES_LIMIT = 256 * MIB;
-export const REASON_LENGTH_MAX = 300;
-/** The hub has closed a kept connection in the meantime. */
-const STALE_CODES: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE']);
-/** The process that listened has ended. */
-const GONE_CODES: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'ENOENT']);
-const LATE = 'the hub did not answer in time';
+const OK = 200;
+const CLOSED = 'the connection to the hub was closed';
 
 /**
  * The longest body of a call that may be inspected: writing its JSON anew can make a number several
@@ -54,40 +44,15 @@ export function hubBodyBytesMax(inspectBytesMax: number = MAX_INSPECT_BYTES): nu
 
 export class Connection {
   readonly #options: ConnectionOptions;
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1, maxFreeSockets: 1 });
+  #frames: Frames | undefined;
+  #opening: Promise<Frames | Unread> | undefined;
   #isClosed = false;
-  #last: Promise<unknown> = Promise.resolve();
-  #waiting = 0;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
   }
 
-  /** Runs `task` when all before it have ended. Never rejects. */
-  inTurn<T>(task: () => Promise<T>): Promise<T | Unread> {
-    if (this.#waiting >= this.#options.queueMax) {
-      return Promise.resolve(unread('too many requests wait for the hub'));
-    }
-    this.#waiting++;
-    const done = this.#last
-      .then(task)
-      .catch((cause: unknown) => {
-        const what = cause instanceof Error ? cause.message : String(cause);
-        return unread(`the hub could not be asked: ${what}`);
-      })
-      .finally(() => {
-        this.#waiting--;
-      });
-    this.#last = done;
-    return done;
-  }
-
-  /** Resolves when all tasks that were queued by now have ended. */
-  async idle(): Promise<void> {
-    await this.#last;
-  }
-
-  /** Sends at once; callers that need an order send `inTurn`. Never rejects. */
+  /** Sends at once. Never rejects. */
   async send<T>(message: HubMessage<T>): Promise<HubRead<T>> {
     const { body = '', parse } = message;
     const { requestBytesMax } = this.#options;
@@ -97,116 +62,57 @@ export class Connection {
     }
     const first = await this.#exchange(message);
     // Asks again once: the hub knows a call by its id and counts it once.
-    const exchanged = first === 'stale' ? await this.#exchange(message) : first;
-    if (exchanged === 'stale') return unread('the hub cannot be reached (ECONNRESET)');
+    const exchanged = first === 'broken' ? await this.#exchange(message) : first;
+    if (exchanged === 'broken') return unread('the hub cannot be reached (ECONNRESET)');
     if ('ok' in exchanged) return exchanged;
-    const { status, text } = exchanged;
-    const value = jsonIn(text);
-    if (status !== 200) return unread(`the hub answered ${status}${errorIn(value)}`, { status });
+    const { status, body: value } = exchanged;
+    if (status !== OK) return unread(`the hub answered ${status}${errorIn(value)}`, { status });
     const parsed = parse(value);
     return parsed.ok ? parsed : unread('the hub gave an answer that breaks the contract');
   }
 
+  /** Sends what gets no answer, if there is a connection. */
+  tell(to: HubFrameName, body: object): void {
+    this.#frames?.tell(to, body);
+  }
+
   close(): void {
     this.#isClosed = true;
-    this.#agent.destroy();
+    this.#frames?.close();
   }
 
-  #exchange({ to, body, untilMs }: HubMessage<unknown>): Promise<Exchanged> {
+  async #exchange(message: HubMessage<unknown>): Promise<Exchanged> {
+    const { to, body, untilMs, late } = message;
+    if (this.#isClosed) return unread(CLOSED);
+    const frames = await this.#open(untilMs);
+    if (this.#isClosed) return unread(CLOSED);
+    if ('ok' in frames) return frames;
+    if (untilMs <= performance.now()) return unread(LATE);
+    return frames.ask({ to, body, untilMs, late });
+  }
+
+  /** The open connection, or the one that is being opened. */
+  #open(untilMs: number): Promise<Frames | Unread> | Frames | Unread {
+    if (this.#frames !== undefined) return this.#frames;
     const totalMs = untilMs - performance.now();
-    if (this.#isClosed) return Promise.resolve(unread('the connection to the hub was closed'));
-    if (totalMs <= 0) return Promise.resolve(unread(LATE));
-    return new Promise((resolve) => {
-      const request = httpRequest(this.#requestOptions(to, body));
-      const settle = (exchanged: Exchanged): void => {
-        clearTimeout(total);
-        clearTimeout(connecting);
-        resolve(exchanged);
-      };
-      const giveUp = (reason: string): void => {
-        settle(unread(reason));
-        request.destroy();
-      };
-      let connecting: NodeJS.Timeout | undefined;
-      const total = setTimeout(giveUp, totalMs, LATE).unref();
-      request.once('socket', (socket) => {
-        if (!socket.connecting) return;
-        const { connectMs } = this.#options;
-        connecting = setTimeout(giveUp, connectMs, 'the hub could not be reached in time').unref();
-        socket.once('connect', () => clearTimeout(connecting));
-      });
-      request.once('response', (response) => this.#receive(response, settle, giveUp));
-      request.on('error', (error) => {
-        const code = 'code' in error ? error.code : undefined;
-        if (request.reusedSocket && STALE_CODES.has(code) && !this.#isClosed)
-          return settle('stale');
-        const name = typeof code === 'string' ? code : 'error';
-        settle(unread(`the hub cannot be reached (${name})`, { isGone: GONE_CODES.has(code) }));
-      });
-      request.end(body);
+    if (totalMs <= 0) return unread(LATE);
+    this.#opening ??= this.#openFrames(totalMs).finally(() => {
+      this.#opening = undefined;
     });
+    return this.#opening;
   }
 
-  #requestOptions(to: keyof typeof HUB_ENDPOINTS, body: string | undefined) {
-    const { target } = this.#options;
-    const { method, path } = HUB_ENDPOINTS[to];
-    const isPort = 'token' in target;
-    return {
-      agent: this.#agent,
-      ...(isPort ? { host: target.host, port: target.port } : target),
-      method,
-      path,
-      headers: {
-        ...(isPort && { authorization: `Bearer ${target.token}` }),
-        ...(body !== undefined && {
-          'content-type': 'application/json',
-          'content-length': Buffer.byteLength(body),
-        }),
-      },
+  async #openFrames(totalMs: number): Promise<Frames | Unread> {
+    const { target, connectMs, responseBytesMax, pushed, broken } = this.#options;
+    const opened = await openSocket({ target, connectMs, totalMs });
+    if ('ok' in opened) return opened;
+    const closed = (): void => {
+      this.#frames = undefined;
+      broken();
     };
+    const frames = new Frames(opened, { responseBytesMax, pushed, closed });
+    if (this.#isClosed) frames.close();
+    else if (!frames.isClosed) this.#frames = frames;
+    return frames;
   }
-
-  #receive(
-    response: IncomingMessage,
-    settle: (exchanged: Exchanged) => void,
-    giveUp: (reason: string) => void,
-  ): void {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    response.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes > this.#options.responseBytesMax) giveUp('the answer of the hub is too long');
-      else chunks.push(chunk);
-    });
-    response.once('end', () => {
-      const { statusCode: status = 0 } = response;
-      settle({ status, text: Buffer.concat(chunks).toString('utf8') });
-    });
-    const cut = () => settle(unread('the hub broke off its answer'));
-    response.once('error', cut);
-    response.once('close', cut);
-  }
-}
-
-function jsonIn(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    return value;
-  } catch {
-    return undefined;
-  }
-}
-
-/** The message of an error answer, safe to print. */
-function errorIn(value: unknown): string {
-  const error = isObject(value) ? value['error'] : undefined;
-  const message = isObject(error) ? error['message'] : undefined;
-  return typeof message === 'string' ? `: ${visible(message, REASON_LENGTH_MAX)}` : '';
-}
-
-export function unread(
-  reason: string,
-  { status = 0, isGone = false }: Partial<Pick<Unread, 'status' | 'isGone'>> = {},
-): Unread {
-  return { ok: false, reason, status, isGone };
 }
