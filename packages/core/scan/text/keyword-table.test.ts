@@ -46,7 +46,7 @@ describe('a table of keywords', () => {
     const find = finderOf(units.map((unit) => rule(unit, [unit + unit])));
     for (const unit of units) {
       expect(find(unit + unit), unit).toEqual([`${unit} 0`]);
-      if (unit !== '!') expect(find(`!${unit}`), unit).toEqual([]);
+      expect(find(` ${unit}`), unit).toEqual([]);
     }
   });
 
