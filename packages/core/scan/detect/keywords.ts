@@ -19,7 +19,9 @@ export const PHRASES: readonly Phrase[] = [
 export const LABELS_FROM = PHRASES.length - LABELLED.length;
 
 /** The keywords of one family that end in a state of the table, by the index of their rule. */
-export type KeywordsByState = ReadonlyMap<number, readonly Keyword[]>;
+type KeywordsByState = ReadonlyMap<number, readonly Keyword[]>;
+/** Those of a state in which only keywords of the other family end. */
+export const NO_KEYWORDS: readonly Keyword[] = [];
 
 interface ScanKeywords extends Pick<KeywordTable, 'classes' | 'next'> {
   readonly formats: KeywordsByState;

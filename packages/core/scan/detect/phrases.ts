@@ -2,7 +2,7 @@
 import { keywordStart } from '../text/keyword-table.ts';
 import type { Range } from '../types.ts';
 import { addUp, type Evidence } from './evidence.ts';
-import { LABELS_FROM, PHRASES, scanKeywords } from './keywords.ts';
+import { LABELS_FROM, NO_KEYWORDS, PHRASES, scanKeywords } from './keywords.ts';
 import { carriesAction, isNegated, mentionOf } from './mention.ts';
 import { compilePhrase, type Phrase, WINDOW } from './phrase.ts';
 import type { TextSurvey } from './survey.ts';
@@ -39,7 +39,7 @@ export function detectPhrases(
   const found: Evidence[] = [];
   let readTo: Int32Array | undefined;
   for (let at = 0; at < keywords.length; at += 2) {
-    for (const keyword of phrases.get(keywords[at + 1] ?? 0) ?? []) {
+    for (const keyword of phrases.get(keywords[at + 1] ?? 0) ?? NO_KEYWORDS) {
       const index = keyword.rule;
       const rule = COMPILED[index];
       const start = index < first ? -1 : keywordStart(text, keywords[at] ?? 0, keyword);

@@ -110,16 +110,19 @@ export function plainNumber(value: number): string {
 function visitArray(scan: JsonScan, items: readonly unknown[], parent: JsonPlace): void {
   const row: JsonLeaf[] = [];
   // The fields of the objects, each in order: the parts of one text in many blocks.
-  const columns = new Map<string, JsonLeaf[]>();
+  let columns: Map<string, JsonLeaf[]> | undefined;
   for (let index = 0; index < items.length; index++) {
     const held = visit(scan, items[index], new JsonPlace({ parent, index, key: undefined }));
     if (isFull(scan)) break;
     if (held instanceof JsonLeaf) row.push(held);
     // A single item has no neighbours.
-    else if (held !== undefined && items.length > 1) addColumns(columns, held);
+    else if (held !== undefined && items.length > 1) {
+      columns ??= new Map<string, JsonLeaf[]>();
+      addColumns(columns, held);
+    }
   }
   scanRow(scan, row);
-  for (const column of columns.values()) scanRow(scan, column);
+  for (const column of columns?.values() ?? []) scanRow(scan, column);
 }
 
 function addColumns(columns: Map<string, JsonLeaf[]>, members: readonly JsonLeaf[]): void {

@@ -114,7 +114,7 @@ class TextScan {
   readonly #plan: ScanPlan;
   readonly #field: string | undefined;
   readonly #meter: Meter;
-  readonly #hits = new Map<string, DetectorHit>();
+  #hits: Map<string, DetectorHit> | undefined;
   #dropped = 0;
 
   constructor(text: string, plan: ScanPlan, field: string | undefined) {
@@ -144,7 +144,7 @@ class TextScan {
       ['too_many_findings', this.#dropped + disguised.skipped],
       ['too_much_work', meter.steps > meter.stepsMax ? text.length : 0],
     ]);
-    if (this.#hits.size === 0) return { hits: NO_HITS, gaps, steps: meter.steps };
+    if (this.#hits === undefined) return { hits: NO_HITS, gaps, steps: meter.steps };
     const hits = withoutDoubles([...this.#hits.values()]).map((hit) => {
       return { ...hit, end: Math.max(hit.end, hit.orderEnd ?? hit.end) };
     });
@@ -161,7 +161,7 @@ class TextScan {
     const { classes, findingsMax } = this.#plan;
     if (hit.score < 1 || !classes.has(hit.class)) return;
     const { length } = this.#text;
-    const hits = this.#hits;
+    const hits = (this.#hits ??= new Map<string, DetectorHit>());
     const range = inside(view.toSource(hit), length);
     const key = `${hit.class} ${hit.rule} ${range.start} ${range.end}`;
     if (hits.size >= findingsMax && !hits.has(key)) this.#dropped++;

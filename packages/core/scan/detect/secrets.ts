@@ -4,7 +4,7 @@ import { FORMATS } from '../formats/index.ts';
 import { keywordStart } from '../text/keyword-table.ts';
 import { isRandom } from '../text/randomness.ts';
 import type { Match, Range, Rule } from '../types.ts';
-import { scanKeywords } from './keywords.ts';
+import { NO_KEYWORDS, scanKeywords } from './keywords.ts';
 import { isLikelyPassword, isMadeUp, isReference, isWords } from './secret-value.ts';
 import type { TextSurvey } from './survey.ts';
 import type { Detection, DetectorHit } from './types.ts';
@@ -54,7 +54,7 @@ function detectFormats(detection: Detection, keywords: TextSurvey['keywords']): 
   const { formats } = scanKeywords();
   let readTo: Int32Array | undefined;
   for (let index = 0; index < keywords.length; index += 2) {
-    for (const keyword of formats.get(keywords[index + 1] ?? 0) ?? []) {
+    for (const keyword of formats.get(keywords[index + 1] ?? 0) ?? NO_KEYWORDS) {
       const rule = FORMATS[keyword.rule];
       const at = keywordStart(text, keywords[index] ?? 0, keyword);
       if (rule === undefined || at < (readTo?.[keyword.rule] ?? 0)) continue;
@@ -62,8 +62,9 @@ function detectFormats(detection: Detection, keywords: TextSurvey['keywords']): 
       const place = { text, at, truncated: false };
       const match = rule.match(place);
       const read = match?.readTo ?? rule.missedTo?.(place) ?? 0;
-      readTo ??= new Int32Array(FORMATS.length);
-      readTo[keyword.rule] = read;
+      // Most candidates miss.
+      if (read > 0) readTo ??= new Int32Array(FORMATS.length);
+      if (readTo !== undefined) readTo[keyword.rule] = read;
       meter.steps += match === undefined ? MISS_STEPS : match.readTo - at + 1;
       if (match !== undefined) report(detection, rule, match);
     }
