@@ -1,7 +1,7 @@
 // One look at every unit of a text: what kinds of things are in it, and where the keywords, the numbers, the
 // addresses, the long runs without a space and what may be disguised are. What isn't there needs no second look.
 import { isDigit } from '../../json/byte-scanner.ts';
-import { type KeywordTable, rowOf } from '../text/keyword-table.ts';
+import type { KeywordTable } from '../text/keyword-table.ts';
 import type { Range } from '../types.ts';
 import { LETTER_CODES, SLOTS_OF_SEEDS, SLOTS_OF_WORDS } from './disguised.ts';
 import { scanKeywords } from './keywords.ts';
@@ -150,7 +150,7 @@ function pass(text: string, { units, next }: Tables, { keywords, events }: Passe
       kind = units[unit < 0x100 ? unit : 0x100 | (unit & 0xff)] ?? 0;
     }
     seen |= kind;
-    state = next[rowOf(state) + (kind & 0x3f)] ?? 0;
+    state = next[((state & ~1) << 5) + (kind & 0x3f)] ?? 0;
     if ((state & 1) !== 0) keywords.push(at + 1, state);
     const code = kind >> 16;
     if (code !== 0) {

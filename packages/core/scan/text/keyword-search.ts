@@ -3,13 +3,7 @@
 
 import type { Match, Rule, Scanned } from '../types.ts';
 import { isEscape } from './escapes.ts';
-import {
-  type Keywords,
-  type KeywordTable,
-  keywordStart,
-  keywordTable,
-  rowOf,
-} from './keyword-table.ts';
+import { type Keywords, type KeywordTable, keywordStart, keywordTable } from './keyword-table.ts';
 
 type OnHit = (rule: number, at: number) => void;
 
@@ -43,7 +37,7 @@ export function createPrefilter(rules: readonly Keywords[]): Prefilter {
       const tell = teller(text, onHit);
       let state = 0;
       for (let at = 0; at < text.length; at++) {
-        state = next[rowOf(state) + (classes[text.charCodeAt(at) & 0xff] ?? 0)] ?? 0;
+        state = next[((state & ~1) << 5) + (classes[text.charCodeAt(at) & 0xff] ?? 0)] ?? 0;
         if ((state & 1) !== 0) tell(at + 1, state);
       }
     },
@@ -101,7 +95,7 @@ function pass(text: string, tables: Tables, { hits, seeds, leads, bits }: Passed
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
     seen |= unit;
-    state = next[rowOf(state) + (classes[unit & 0xff] ?? 0)] ?? 0;
+    state = next[((state & ~1) << 5) + (classes[unit & 0xff] ?? 0)] ?? 0;
     if ((state & 1) !== 0) hits.push(at + 1, state);
     const code = codes[unit & 0xff] ?? 0;
     if (code < LEAD) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Keywords, keywordStart, keywordTable, rowOf } from './keyword-table.ts';
+import { type Keywords, keywordStart, keywordTable } from './keyword-table.ts';
 
 /** Finds the rule and the place of every keyword in a text, in the order in which they end. */
 function finderOf(rules: readonly Keywords[]): (text: string) => readonly string[] {
@@ -8,7 +8,7 @@ function finderOf(rules: readonly Keywords[]): (text: string) => readonly string
     const places: string[] = [];
     let state = 0;
     for (let at = 0; at < text.length; at++) {
-      state = next[rowOf(state) + (classes[text.charCodeAt(at) & 0xff] ?? 0)] ?? 0;
+      state = next[((state & ~1) << 5) + (classes[text.charCodeAt(at) & 0xff] ?? 0)] ?? 0;
       for (const keyword of ending.get(state) ?? []) {
         const start = keywordStart(text, at + 1, keyword);
         if (start >= 0) places.push(`${rules[keyword.rule]?.name} ${start}`);

@@ -17,7 +17,10 @@ export interface Keyword {
 export interface KeywordTable {
   /** The class of each unit, by its lower byte. Rare units share one. */
   readonly classes: Uint8Array;
-  /** The next state, at `rowOf(state) + class`; odd where keywords end. */
+  /**
+   * The next state, at `((state & ~1) << 5) + class`; odd where keywords end. Loops over units write it out: a
+   * function of another script of the product is read anew each time.
+   */
   readonly next: Uint16Array | Int32Array;
   /** The keywords that end in a state, the longest first. */
   readonly ending: ReadonlyMap<number, readonly Keyword[]>;
@@ -30,11 +33,6 @@ const CLASSES = 64;
 const OWN_CLASSES = 60;
 /** So many nodes can be numbered in 16 bits, one of which says that keywords end. */
 const SMALL_NODES = 1 << 15;
-
-/** Where the row of a state begins. */
-export function rowOf(state: number): number {
-  return (state & ~1) << 5;
-}
 
 export function keywordTable(rules: readonly Keywords[]): KeywordTable {
   const classes = classesOf(rules);
