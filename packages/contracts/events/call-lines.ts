@@ -94,14 +94,14 @@ function endMembers(body: unknown, { checkPreview }: ShortWay): string | undefin
   return `"call":{${ref}},"status":"${status}","latency_ms":${latency_ms},"bytes_out":${bytes},"preview":${shown}`;
 }
 
-type Fields<N extends string> = { readonly [K in N]?: unknown };
+type PlainFields<N extends string> = { readonly [K in N]: unknown };
 
 /** Whether it is plain and has these fields in this order, of the last ones perhaps none, and no others. */
 function hasFields<N extends string>(
   value: unknown,
   names: readonly N[],
   least = names.length,
-): value is Fields<N> {
+): value is PlainFields<N> {
   if (!isPlain(value)) return false;
   let count = 0;
   for (const name in value) if (name !== names[count++]) return false;
@@ -112,7 +112,7 @@ const NO_REF = { call_id: '', server_name: '', tool_name: '', args_hash: '', jso
 /** The events of a call have the same names, and come one behind the other. */
 let last: { readonly [K in keyof typeof NO_REF]: string | undefined } = NO_REF;
 
-function refMembers(call: Fields<(typeof REF)[number]>): string | undefined {
+function refMembers(call: PlainFields<(typeof REF)[number]>): string | undefined {
   const { call_id, server_name, tool_name, args_hash } = call;
   const isSame = call_id === last.call_id && args_hash === last.args_hash;
   if (isSame && tool_name === last.tool_name && server_name === last.server_name) return last.json;
