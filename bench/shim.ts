@@ -211,28 +211,67 @@ function show(section: Section, json: boolean): void {
   process.stdout.write(`${title}\n${table([head, ...rows])}${lines.join('')}`);
 }
 
+/** The name of each section, for `--only`. */
+const SECTIONS = ['first', 'warm', 'flood', 'large', 'start-up', 'memory', 'others'] as const;
+type SectionName = (typeof SECTIONS)[number];
+
+/** The sections that are wanted, and the other options. */
+function readSections(args: readonly string[]): {
+  readonly only: ReadonlySet<SectionName>;
+  readonly rest: readonly string[];
+} {
+  const at = args.indexOf('--only');
+  if (at === -1) return { only: new Set(SECTIONS), rest: args };
+  const names = (args[at + 1] ?? '').split(',');
+  const only = names.map((name) => {
+    const known = SECTIONS.find((section) => section === name);
+    if (known === undefined) throw new UsageError(`--only takes some of ${SECTIONS.join(', ')}`);
+    return known;
+  });
+  return { only: new Set(only), rest: args.toSpliced(at, 2) };
+}
+
+function sectionsOf(
+  ways: readonly Way[],
+  samples: number,
+): readonly { readonly name: SectionName; readonly measure: () => Promise<Section> }[] {
+  const rounds = (at: number) => Math.max(3, Math.round((at * samples) / SAMPLES));
+  const calls = { rounds: rounds(15), calls: 20_000 };
+  return [
+    { name: 'first', measure: () => firstSection(ways, rounds(10)) },
+    { name: 'warm', measure: () => warmSection(ways, samples) },
+    { name: 'flood', measure: () => floodSection(ways, { messageBytes: 1_024, ...calls }) },
+    {
+      name: 'flood',
+      measure: () => floodSection(ways, { messageBytes: 10_240, ...calls, calls: 5_000 }),
+    },
+    ...LARGE_GOALS.map((load) => ({
+      name: 'large' as const,
+      measure: () => largeSection(ways, { ...load, rounds: rounds(load.rounds) }),
+    })),
+    { name: 'start-up', measure: () => startUpSection(ways, rounds(31)) },
+    { name: 'memory', measure: () => footprintSection(ways) },
+  ];
+}
+
 /** `--samples` is the number of calls for latency; the other rounds follow from it. */
 export async function run(args: readonly string[]): Promise<number> {
-  const { json, samples } = readBenchOptions(args, SAMPLES);
+  const { only, rest } = readSections(args);
+  const { json, samples } = readBenchOptions(rest, SAMPLES);
   if (process.platform !== 'linux') throw new UsageError('this bench reads /proc: it needs Linux');
   if (!isBuilt()) throw new UsageError('`sub` is not built: run `npm run build` first');
-  const rounds = (at: number) => Math.max(3, Math.round((at * samples) / SAMPLES));
   const place = await openPlace();
   let events = 0;
   try {
     const ways = waysOf(place);
-    show(await firstSection(ways, rounds(10)), json);
-    show(await warmSection(ways, samples), json);
-    const calls = { rounds: rounds(15), calls: 20_000 };
-    show(await floodSection(ways, { messageBytes: 1_024, ...calls }), json);
-    show(await floodSection(ways, { messageBytes: 10_240, ...calls, calls: 5_000 }), json);
-    for (const load of LARGE_GOALS)
-      show(await largeSection(ways, { ...load, rounds: rounds(load.rounds) }), json);
-    show(await startUpSection(ways, rounds(31)), json);
-    show(await footprintSection(ways), json);
-    const other = await orientation(place, samples);
-    if (typeof other !== 'string') show(other, json);
-    else if (!json) process.stdout.write(`${other}\n`);
+    for (const section of sectionsOf(ways, samples)) {
+      if (only.has(section.name)) show(await section.measure(), json);
+    }
+    if (only.has('others')) {
+      const other = await orientation(place, samples);
+      if (typeof other !== 'string') show(other, json);
+      else if (!json) process.stdout.write(`${other}\n`);
+    }
   } finally {
     events = await place.close();
   }

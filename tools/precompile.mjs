@@ -44,7 +44,7 @@ const KEEP = `
 const pointer = process.argv.splice(1, 1, 'sub')[0];
 // V8 takes a compiled form only where its flags are the same.
 if (process.argv[2] === 'shim' && /^11\\./.test(process.versions.v8)) {
-  require('node:v8').setFlagsFromString('--semi-space-growth-factor=1');
+  require('node:v8').setFlagsFromString('--semi-space-growth-factor=1 --no-parallel-scavenge');
 }
 const fs = require('node:fs');
 const path = require('node:path');
@@ -55,17 +55,24 @@ const mode = 0o666 & ~process.umask();
 const others = require('node:module').createRequire(pointer);
 const scripts = new Map();
 const loaded = new Map();
+const brought = new Map();
 function load(id) {
   if (!id.startsWith('./')) return process.getBuiltinModule(id) ?? others(id);
   if (loaded.has(id)) return loaded.get(id).exports;
+  const module = { exports: {} };
+  loaded.set(id, module);
+  if (!brought.has(id)) bring(id);
+  brought.get(id)(module.exports, load, module, performance);
+  return module.exports;
+}
+function bring(id) {
   const file = path.join(folder, id);
   const cachedData = fs.existsSync(file + '.cache') ? fs.readFileSync(file + '.cache') : undefined;
   const script = new Script(fs.readFileSync(file, 'latin1'), { filename: file, cachedData });
-  const module = { exports: {} };
-  loaded.set(id, module);
   scripts.set(file, script);
-  script.runInThisContext()(module.exports, load, module, performance);
-  return module.exports;
+  const found = script.runInThisContext();
+  const all = typeof found === 'function' ? { [id]: found } : found;
+  for (const name of Object.keys(all)) brought.set(name, all[name]);
 }
 process.on('exit', () => {
   for (const [file, script] of scripts) {

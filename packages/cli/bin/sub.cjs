@@ -50,14 +50,21 @@ function run(pointer, clock) {
   const { Script } = getBuiltinModule('node:vm');
   const folder = pointer.slice(0, -'.js'.length);
   const loaded = new Map();
+  const brought = new Map();
   const load = (id) => {
     if (!id.startsWith('./')) return getBuiltinModule(id) ?? installed(id);
     const known = loaded.get(id);
     if (known !== undefined) return known.exports;
     const module = { exports: {} };
     loaded.set(id, module);
-    compile(folder + id.slice(1), Script).runInThisContext()(module.exports, load, module, clock);
+    if (!brought.has(id)) bring(id, compile(folder + id.slice(1), Script).runInThisContext());
+    brought.get(id)(module.exports, load, module, clock);
     return module.exports;
+  };
+  // A file holds one script, or several by their names.
+  const bring = (id, found) => {
+    const scripts = typeof found === 'function' ? { [id]: found } : found;
+    for (const name of Object.keys(scripts)) brought.set(name, scripts[name]);
   };
   load(textOf(pointer).split('\n', 1)[0]);
 }
@@ -69,11 +76,14 @@ function installed(id) {
 
 /**
  * What survives the start would make V8 double the room for what is young, for good. A shim that has
- * much to do lets it grow later. It was tried with Node 20; another V8 may not know the flag.
+ * much to do lets it grow later. While the room is small, helpers cost more than they clear away.
+ * It was tried with Node 20; another V8 may not know the flags.
  */
 function keepYoungSmall() {
   if (!process.versions.v8.startsWith('11.')) return;
-  getBuiltinModule('node:v8').setFlagsFromString('--semi-space-growth-factor=1');
+  getBuiltinModule('node:v8').setFlagsFromString(
+    '--semi-space-growth-factor=1 --no-parallel-scavenge',
+  );
 }
 
 /** The build writes plain ASCII. What V8 can't use of the compiled form, it compiles again. */
