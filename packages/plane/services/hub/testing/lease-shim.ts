@@ -101,7 +101,8 @@ export class LeaseShim implements LeaseHolder {
 
   #giveBack(recalled?: Recall): void {
     const leases = this.#session.giveUpLeases(0, recalled?.leases);
-    const request = { policy_hash: this.#policy.hash, leases, recall: recalled?.recall };
+    const returned = { policy_hash: this.#policy.hash, leases };
+    const request = recalled === undefined ? returned : { ...returned, recall: recalled.recall };
     this.#toHub.push({ kind: 'return', request });
   }
 
