@@ -151,7 +151,10 @@ function goOnHere(step: MessageStep, held: HeldCall): void {
   const { read, id } = held.decided;
   const { call, ref } = read;
   if (mayDecide(step, call) || held.consulting) {
-    const again = decideHere(step, { read, id }, held.approvedRules);
+    // Another policy or other gates may be in force since the hub was asked.
+    const { policy_hash } = context.snapshot.ref;
+    const isSame = held.policyHash === policy_hash && held.guard === context.guard;
+    const again = decideHere(step, { read, id }, isSame ? held.approvedRules : []);
     return goOn(step, { ...held, consulting: false }, again);
   }
   context.held.set(ref.call_id, { ...held, consulting: true });
@@ -240,7 +243,10 @@ function decideRefused(
 ): DecidedCall {
   const refused = refusedAs(decided, reason);
   const { read, id } = decided;
-  if (read.shared || !mayDecide({ context }, read.call)) return refused;
+  if (read.shared || !mayDecide({ context }, read.call)) {
+    // Other calls have been counted since this one was held.
+    return { ...refused, outcome: { ...refused.outcome, state: context.state } };
+  }
   const call = withApproved(read.call, approvedRules);
   const outcome = decide(context.snapshot, call, context.state, nowMs);
   const { action, approval } = outcome.decision;

@@ -1,0 +1,104 @@
+import type { Lease } from '@subluminal/contracts/hub-frames';
+import { expect, it } from 'vitest';
+import { budget, snapshotOf } from '../policy/testing/scenario.ts';
+import { call, inShort, lineOf, type Play, play } from './playbook.test-support.ts';
+import type { Approver, HubAnswer, HubReply } from './types.ts';
+
+const COUNTER = { rule: 'budget cap', key: 'run' };
+const RULES = [budget('cap', { limit_calls: 50 })];
+const approver: Approver = {
+  granted: () => [],
+  take: () => [],
+  ask: () => ({ id: 'request', advice: 'Ask ann.' }),
+};
+
+async function leasing(): Promise<Play & { readonly leased: (calls: number) => HubReply }> {
+  const { policy_hash: policyHash } = (await snapshotOf(RULES)).ref;
+  const config = { hub: true, leases: true, approver };
+  const leased = (calls: number): HubReply => ({
+    answers: [
+      { callId: '', outcome: undefined, leased: { policyHash, leases: [{ ...COUNTER, calls }] } },
+    ],
+  });
+  return { ...(await play(RULES, { config })), leased };
+}
+
+/** What must be leased for a call, and what becomes of it. */
+function make({ session }: Play, id: number, reply?: HubReply) {
+  const message = session.read('agent', lineOf(call(id, 'do')));
+  const needed = session
+    .questions(message, 0)
+    .flatMap(({ leases = [] }): readonly Lease[] => leases);
+  return { needed, done: inShort(session.handle(message, 0, reply)) };
+}
+
+const passes = expect.arrayContaining(['forward to server']) as unknown;
+
+it('a session decides by itself while it holds calls, and then needs another lease', async () => {
+  const scene = await leasing();
+  const first = make(scene, 1, scene.leased(2));
+  expect(first).toEqual({ needed: [{ ...COUNTER, calls: 1 }], done: passes });
+  expect(make(scene, 2)).toEqual({ needed: [], done: passes });
+  expect(make(scene, 3, scene.leased(0)).needed).toEqual([{ ...COUNTER, calls: 1 }]);
+  expect(scene.session.summary()).toMatchObject({ calls_allowed: 2, calls_blocked: 1 });
+});
+
+it('a call without a lease is refused where the hub has not answered, not for the budget', async () => {
+  const scene = await leasing();
+  const { done } = make(scene, 1);
+  expect(done.join()).not.toContain('forward');
+  const answered = make(scene, 2, scene.leased(1));
+  expect(answered.done).toEqual(passes);
+});
+
+it('a session that gives its leases up counts nothing by them any more', async () => {
+  const scene = await leasing();
+  make(scene, 1, scene.leased(5));
+  expect(scene.session.giveUpLeases(0)).toEqual([{ ...COUNTER, calls: 4 }]);
+  expect(scene.session.giveUpLeases(0)).toEqual([]);
+  expect(make(scene, 2).done.join()).not.toContain('forward');
+});
+
+it('a lease of another policy than that in force counts for nothing', async () => {
+  const scene = await leasing();
+  scene.session.usePolicy(await snapshotOf([budget('cap', { limit_calls: 9_000 })]));
+  expect(make(scene, 1, scene.leased(5)).done.join()).not.toContain('forward');
+});
+
+it('a held call that is refused brings no call back that was counted meanwhile', async () => {
+  const asks: HubAnswer['outcome'] = {
+    decision: {
+      action: 'REJECT_WITH_HINT',
+      rule_id: 'ask',
+      severity: 'warn',
+      reason_code: 'APPROVAL_REQUIRED',
+      summary: 'A person decides.',
+      hint: { hint_text: 'Wait.', suggested_args: null, retry_advice: null, hint_kind: 'SAFETY' },
+      approval: { wait: 'hold', timeout_ms: 1_000 },
+    },
+    trace: [],
+    risk_class: [],
+  };
+  const ask: Parameters<typeof play>[0] = [
+    ...RULES,
+    {
+      rule_id: 'ask',
+      kind: 'approval',
+      enabled: true,
+      severity: 'warn',
+      match: { tool_name: { glob: ['ask'] } },
+      effect: { approval: { wait: 'hold', timeout_ms: 1_000 } },
+    },
+  ];
+  const { policy_hash: policyHash } = (await snapshotOf(ask)).ref;
+  const scene = await play(ask, { config: { hub: true, leases: true, approver } });
+  const leased = { policyHash, leases: [{ ...COUNTER, calls: 2 }] };
+  make(scene, 1, { answers: [{ callId: '', outcome: undefined, leased }] });
+  const held = scene.session.read('agent', lineOf(call(2, 'ask')));
+  const [question] = scene.session.questions(held, 0);
+  const callId = question?.ref.call_id ?? '';
+  scene.session.handle(held, 0, { answers: [{ callId, outcome: asks }] });
+  expect(make(scene, 3)).toEqual({ needed: [], done: passes });
+  scene.session.approval(callId, 'rejected', 0);
+  expect(make(scene, 4).needed).toEqual([{ ...COUNTER, calls: 1 }]);
+});
