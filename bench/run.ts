@@ -41,7 +41,9 @@ async function openLanes(place: Place): Promise<readonly Lane[]> {
     lanes.push(laneOf({ name: way.name, connections: [connection], hubPid: undefined, close }));
   }
   for (const count of SERVERS) {
-    const { servers, pid, close } = await openRun(count, place.env);
+    const opened = await openRun(count, place.env);
+    const { servers, pid } = opened;
+    const close = () => opened.close();
     const name = `run, ${count} ${count === 1 ? 'server' : 'servers'}`;
     lanes.push(laneOf({ name, connections: servers, hubPid: pid, close }));
   }

@@ -44,10 +44,10 @@ export async function openRun(servers: number, env: NodeJS.ProcessEnv): Promise<
 /** What the agent of the run has in its environment. */
 async function environmentOf(run: ChildProcess): Promise<NodeJS.ProcessEnv> {
   if (run.stdout === null) throw new Error('a run has a stdout');
-  const lines = createInterface({ input: run.stdout })[Symbol.asyncIterator]();
-  const { value, done } = await lines.next();
-  if (done === true) throw new Error('`sub run` has ended before its agent began');
-  return JSON.parse(value) as NodeJS.ProcessEnv;
+  for await (const line of createInterface({ input: run.stdout })) {
+    return JSON.parse(line) as NodeJS.ProcessEnv;
+  }
+  throw new Error('`sub run` has ended before its agent began');
 }
 
 /** The time that a process has had a processor so far. */

@@ -75,6 +75,7 @@ export type ReturnRequest = Infer<typeof RETURN_REQUEST>;
 export type Recall = Infer<typeof RECALL>;
 /** Calls of one counter: needed, leased or returned. */
 export type Lease = Infer<typeof LEASE>;
+export type LeaseCounter = Pick<Lease, 'rule' | 'key'>;
 
 export const parseLeaseRequest = parserFor<LeaseRequest>(LEASE_REQUEST);
 export const parseLeaseResponse = parserFor<LeaseResponse>(LEASE_RESPONSE);

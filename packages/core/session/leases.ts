@@ -1,5 +1,5 @@
 // Calls of shared counters that this session counts by itself, because the hub has leased them to it.
-import type { Lease } from '@subluminal/contracts/hub-frames';
+import type { Lease, LeaseCounter } from '@subluminal/contracts/hub-frames';
 import { decide } from '../policy/decide/decide.ts';
 import type { Call, TraceStep } from '../policy/index.ts';
 import { countedWhere } from '../policy/leases/counted-where.ts';
@@ -14,21 +14,19 @@ import type { Context, MessageStep } from './context.ts';
 import type { Judgement } from './decide-call.ts';
 import type { LeaseAnswer } from './types.ts';
 
-type Counter = Pick<Lease, 'rule' | 'key'>;
-
 /** So many counters are remembered; the calls of one that is forgotten are lost. */
 const COUNTERS_MAX = 1_000;
-const NONE: readonly Counter[] = [];
+const NONE: readonly LeaseCounter[] = [];
 
 /** The counters that this session may count for; what their state holds for it was leased. */
-export type LeasedCounters = Map<string, Counter>;
+export type LeasedCounters = Map<string, LeaseCounter>;
 
-function idOf({ rule, key }: Counter): string {
+function idOf({ rule, key }: LeaseCounter): string {
   return `${rule}\u0000${key}`;
 }
 
 /** The counters of which a call needs a lease. */
-function leasedFor({ config, snapshot }: Context, call: Call): readonly Counter[] {
+function leasedFor({ config, snapshot }: Context, call: Call): readonly LeaseCounter[] {
   if (config.leases !== true) return NONE;
   const where = countedWhere(snapshot, call);
   return where.kind === 'leased' ? countersOf(snapshot, where.rules, call) : NONE;
@@ -37,7 +35,7 @@ function leasedFor({ config, snapshot }: Context, call: Call): readonly Counter[
 /** What must be leased before calls that are decided here can be; for one message, one after the other. */
 export class LeaseNeeds {
   readonly #context: Context;
-  readonly #needed = new Map<string, { readonly counter: Counter; calls: number }>();
+  readonly #needed = new Map<string, { readonly counter: LeaseCounter; calls: number }>();
 
   constructor(context: Context) {
     this.#context = context;
@@ -63,7 +61,7 @@ export class LeaseNeeds {
 }
 
 /** How many calls of a counter this session holds. */
-function heldCalls({ leased, snapshot, state }: Context, counter: Counter): number {
+function heldCalls({ leased, snapshot, state }: Context, counter: LeaseCounter): number {
   return leased.has(idOf(counter)) ? callsLeft(snapshot, state, counter) : 0;
 }
 
@@ -97,7 +95,7 @@ function makeRoom(leased: LeasedCounters): void {
 export function giveUpLeases(
   context: Context,
   nowMs: number,
-  counters: Iterable<Counter> = [...context.leased.values()],
+  counters: Iterable<LeaseCounter> = [...context.leased.values()],
 ): readonly Lease[] {
   const given: Lease[] = [];
   for (const { rule, key } of counters) {
@@ -127,7 +125,7 @@ export function mayDecide(step: Pick<MessageStep, 'context' | 'answers'>, call: 
 
 function hasLeases(
   { context, answers = [] }: Pick<MessageStep, 'context' | 'answers'>,
-  counters: readonly Counter[],
+  counters: readonly LeaseCounter[],
 ): boolean {
   const { policy_hash } = context.snapshot.ref;
   return counters.every((counter) => {

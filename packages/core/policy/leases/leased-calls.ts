@@ -1,5 +1,5 @@
 // Calls that are moved between counters: a lease takes them out of one, and puts them into another.
-import type { Lease } from '@subluminal/contracts/hub-frames';
+import type { Lease, LeaseCounter } from '@subluminal/contracts/hub-frames';
 import { type CompiledRule, type Layout, policiesIn, type Snapshot } from '../compile/snapshot.ts';
 import type { PolicyState } from '../decide/verdict.ts';
 import type { Leasing, RuleSlot } from '../rule-kind/rule-kind.ts';
@@ -9,8 +9,6 @@ export interface LeasableRule {
   readonly compiled: CompiledRule;
   readonly leasing: Leasing;
 }
-
-type Counter = Pick<Lease, 'rule' | 'key'>;
 
 const byOwner = new WeakMap<Layout, ReadonlyMap<string, LeasableRule>>();
 
@@ -34,7 +32,7 @@ function leasableRules(snapshot: Snapshot): ReadonlyMap<string, LeasableRule> {
 }
 
 /** How many calls a counter lets pass; none when it may not be leased. */
-export function callsLeft(snapshot: Snapshot, state: PolicyState, counter: Counter): number {
+export function callsLeft(snapshot: Snapshot, state: PolicyState, counter: LeaseCounter): number {
   const found = leasableRule(snapshot, counter.rule);
   if (found === undefined) return 0;
   const { compiled, leasing } = found;
@@ -58,7 +56,7 @@ export function withCallsTaken(
 export function withCounterClosed(
   snapshot: Snapshot,
   state: PolicyState,
-  { counter, nowMs }: { readonly counter: Counter; readonly nowMs: number },
+  { counter, nowMs }: { readonly counter: LeaseCounter; readonly nowMs: number },
 ): PolicyState {
   const { rule: owner, key } = counter;
   return changed(snapshot, state, owner, ({ compiled, leasing }, slot) =>
@@ -87,7 +85,7 @@ export function countersOf(
   snapshot: Snapshot,
   rules: readonly CompiledRule[],
   call: Parameters<Leasing['key']>[1],
-): readonly Counter[] {
+): readonly LeaseCounter[] {
   return rules.map(({ rule, kind, slot }) => ({
     rule: snapshot.layout.owners[slot] ?? '',
     key: kind.leasing?.key(rule, call) ?? '',

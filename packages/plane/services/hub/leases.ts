@@ -4,6 +4,7 @@ import {
   HUB_LEASE_CALLS_MAX,
   HUB_LEASE_TIMES,
   type Lease,
+  type LeaseCounter,
   type Recall,
 } from '@subluminal/contracts/hub-frames';
 import { callsLeft, withCallsTaken } from '@subluminal/core/policy';
@@ -16,11 +17,9 @@ export interface LeaseHolder {
   stop(): void;
 }
 
-type Counter = Pick<Lease, 'rule' | 'key'>;
-
 /** Calls of one counter of which it is not known here whether their holder has used them. */
 interface Held {
-  readonly counter: Counter;
+  readonly counter: LeaseCounter;
   calls: number;
   /** The holder has not answered in time: its calls count as used unless it still returns some. */
   isLate: boolean;
@@ -155,7 +154,7 @@ export class Leases {
     return { rule, key, calls };
   }
 
-  #left({ snapshot: { production }, counters }: HubPolicy, counter: Counter): number {
+  #left({ snapshot: { production }, counters }: HubPolicy, counter: LeaseCounter): number {
     return callsLeft(production, counters.for(production), counter);
   }
 
@@ -229,6 +228,6 @@ function withResolver(): { readonly promise: Promise<void>; readonly resolve: ()
   return { promise, resolve };
 }
 
-function idOf({ snapshot: { production } }: HubPolicy, { rule, key }: Counter): string {
+function idOf({ snapshot: { production } }: HubPolicy, { rule, key }: LeaseCounter): string {
   return `${production.ref.policy_id}\u0000${rule}\u0000${key}`;
 }

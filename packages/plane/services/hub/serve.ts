@@ -304,7 +304,7 @@ function write(response: ServerResponse, answer: object | string, isLast: boolea
   response.end(text);
 }
 
-export function errorText(refusal: HubRefusal): string {
+function errorText(refusal: HubRefusal): string {
   return JSON.stringify(errorOf(refusal));
 }
 

@@ -9,7 +9,7 @@ import { type Unread, unread } from './unread.ts';
 export const REASON_LENGTH_MAX = 300;
 export const LATE = 'the hub did not answer in time';
 
-export interface OpenOptions {
+interface OpeningOptions {
   readonly target: Target;
   readonly connectMs: number;
   /** How long all of it may take. */
@@ -34,7 +34,7 @@ export function openSocket({
   target,
   connectMs,
   totalMs,
-}: OpenOptions): Promise<OpenedSocket | Unread> {
+}: OpeningOptions): Promise<OpenedSocket | Unread> {
   return new Promise((resolve) => {
     const socket = connect('socketPath' in target ? { path: target.socketPath } : target);
     let received: Buffer = Buffer.alloc(0);
