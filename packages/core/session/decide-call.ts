@@ -2,6 +2,7 @@
 
 import type { Decision, JsonObject } from '@subluminal/contracts';
 import { rewritten } from '../json/patch-text.ts';
+import { decide } from '../policy/decide/decide.ts';
 import { overruled } from '../policy/decide/stricter.ts';
 import { carryState, withoutMarks as dropMarks, spared } from '../policy/decide/verdict.ts';
 import type { Call, Outcome, PolicyState } from '../policy/index.ts';
@@ -19,7 +20,7 @@ import type {
   LimitVerdict,
   RefusedMessage,
 } from './guard.ts';
-import { decideByRules } from './leases.ts';
+import { decideWithLeases } from './leases.ts';
 import { type Onward, requestOnward } from './pass-message.ts';
 import { peek } from './peek/peek.ts';
 import type { MessageId } from './peek/types.ts';
@@ -47,7 +48,7 @@ export function concludeCall(step: MessageStep, undecided: UndecidedCall): Decid
 export function outcomeOf(step: MessageStep, read: ReadCall): Judgement {
   const { state, enforcing } = step.context;
   if (read.shared) return outcomeAtHub(step, read.ref.call_id);
-  if (read.fault === undefined) return decideByRules(step, read.call);
+  if (read.fault === undefined) return rulesOn(step, read.call);
   const refused: Decision = {
     action: 'BLOCK',
     rule_id: null,
@@ -56,6 +57,14 @@ export function outcomeOf(step: MessageStep, read: ReadCall): Judgement {
     summary: read.fault,
   };
   return { decision: enforcing ? refused : spared(refused), state, trace: [], risk_class: [] };
+}
+
+/** The decision of the rules on a call that this session counts, by itself or by what it was leased. */
+function rulesOn(step: MessageStep, call: Call): Judgement {
+  const { config, snapshot, state } = step.context;
+  return config.leases === true
+    ? decideWithLeases(step, call)
+    : decide(snapshot, call, state, step.nowMs);
 }
 
 /** Decides a call in this session; a person has approved it for these rules, besides its grants. */
@@ -70,13 +79,13 @@ export function decideHere(
     approvedRules.length === 0
       ? call
       : withApproved(call, [...(call.approved ?? []), ...approvedRules]);
-  const rules = decideByRules(step, approved);
+  const rules = rulesOn(step, approved);
   const outcome = throughGates(step, { read, rules, approvedRules, ignoresGrants: false });
   if (!mayUseGrants(outcome)) return { read, id, outcome };
   const taken = takeGrants(context, { read, id, outcome }, approvedRules);
   if (taken !== undefined) return { read, id, outcome, taken };
   // Another call has just used up one of the grants.
-  const alone = decideByRules(step, withApproved(call, approvedRules));
+  const alone = rulesOn(step, withApproved(call, approvedRules));
   const input = { read, rules: alone, approvedRules, ignoresGrants: true };
   return { read, id, outcome: throughGates(step, input) };
 }

@@ -109,7 +109,7 @@ export function giveUpLeases(
 }
 
 /** Decides a call by the rules. One whose leases could not be had is not decided by them. */
-export function decideByRules(step: MessageStep, call: Call): Judgement {
+export function decideWithLeases(step: MessageStep, call: Call): Judgement {
   const { context, nowMs } = step;
   const counters = leasedFor(context, call);
   if (!hasLeases(step, counters)) return hubOutcome(context, undefined);
