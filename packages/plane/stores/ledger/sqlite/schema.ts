@@ -231,6 +231,14 @@ export const MIGRATIONS: readonly string[] = [
   PACKED_LINES,
 ];
 
+/** For a store that is only filled and read in the order of its keys: nobody asks it anything else. */
+export const WITHOUT_INDEXES = [
+  ...['run', 'server_tool', 'tool', 'decision_status', 'args', 'agent', 'time'],
+  ...['refused', 'failed', 'rule', 'model', 'would'],
+]
+  .map((name) => `DROP INDEX calls_${name};`)
+  .join('\n');
+
 // Brings a database to the schema of this version, or says why it can't.
 
 /** "sub!" in the header of the file: a database of something else is not touched. */

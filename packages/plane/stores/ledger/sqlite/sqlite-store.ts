@@ -40,7 +40,7 @@ import {
   sizeOf,
   statsOf,
 } from './overview.ts';
-import { checkedVersion, MIGRATIONS, migrate } from './schema.ts';
+import { checkedVersion, MIGRATIONS, migrate, WITHOUT_INDEXES } from './schema.ts';
 import { callsNamed, findCall, type NamedCalls, searchCalls } from './search.ts';
 import {
   lastRiskClasses,
@@ -196,7 +196,11 @@ async function openScratch(file: string): Promise<Scratch> {
   const folder = mkdtempSync(join(base, '.ledger-scratch-'));
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
-    const store = await openSqliteStore({ file: join(folder, 'ledger.db'), synchronous: 'off' });
+    const store = await openSqliteStore({
+      file: join(folder, 'ledger.db'),
+      synchronous: 'off',
+      migrations: [...MIGRATIONS, WITHOUT_INDEXES],
+    });
     return {
       rows: store.rows,
       merge: (projection) => store.transaction((transaction) => transaction.merge(projection)),

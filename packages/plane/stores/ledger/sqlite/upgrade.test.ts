@@ -112,6 +112,19 @@ describe('a ledger of schema 1', () => {
     expect(await schemaOf(home)).toBe(MIGRATIONS.length);
   });
 
+  it('loses what is pruned, wherever its lines stand', async () => {
+    const home = await oldHome();
+    await record(home, 'c');
+    expect(readFileSync(home.file).includes('result of a1')).toBe(true);
+    const store = await openSqliteStore({ file: home.file });
+    const witness = fileWitness(home.headFile);
+    const ledger = await openLedger({ store, signer: signer(), witness, nowMs: () => T0_MS });
+    await ledger.prune({ keepRuns: 0 });
+    await ledger.close();
+    expect(readFileSync(home.file).includes('result of a1')).toBe(false);
+    expect(await verified(home)).toMatchObject({ ok: true, findings: UNSEALED });
+  });
+
   it('is led on to a later schema by its next writer', async () => {
     const home = await oldHome();
     await record(home, 'c', { migrations: LATER });
