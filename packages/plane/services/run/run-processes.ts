@@ -73,7 +73,8 @@ function fromProc({ endpoint }: RunFamily): readonly SeenProcess[] {
   const found: SeenProcess[] = [];
   // A descendant is never older than this process: that spares most of the machine a look.
   const since = readProcess(process.pid)?.startTicks ?? 0;
-  const { readFile } = thisSystem();
+  const system = thisSystem();
+  const readFile = (path: string): string | undefined => system.readFile(path);
   for (const name of listProcesses()) {
     const facts = processStat(Number(name), readFile);
     if (facts === undefined || !facts.running || facts.startTicks < since) continue;

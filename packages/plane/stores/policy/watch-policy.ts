@@ -87,7 +87,7 @@ export function watchPolicy(watch: PolicyWatch): PolicyWatcher {
     everyMs: LOOK_EVERY_MS,
     read,
   });
-  return { look: read, stop: files.stop };
+  return { look: read, stop: () => files.stop() };
 }
 
 /** Each file in the place that it had: what it may do depends on whether it is trusted now. */
