@@ -17,6 +17,21 @@ const changeFolder: SpecialRun = ({ findings }, { folders }, { operands, flags }
   );
 };
 
+/** `pushd -n x`, `pushd +1` and `pushd` alone turn the stack. */
+const pushFolder: SpecialRun = ({ findings }, { folders }, { operands, flags }) => {
+  const texts = operands[0]?.texts ?? [];
+  const isPlain = texts.length > 0 && flags.length === 0 && !texts.some((one) => /^[-+]/.test(one));
+  for (const text of texts) findings.add('path', text, folders);
+  if (!isPlain) findings.addOpaque('dynamic_argument', 'pushd');
+  const places = texts.map((text) => (text.includes(UNKNOWN) ? undefined : text));
+  folders.push(isPlain ? places : undefined);
+};
+
+const popFolder: SpecialRun = ({ findings }, { folders, args }) => {
+  const isKnown = folders.pop();
+  if (!isKnown || args.length > 0) findings.addOpaque('dynamic_argument', 'popd');
+};
+
 const leave: SpecialRun = (_outline, { folders }) => folders.leave();
 
 const evaluate: SpecialRun = (outline, run) => {
@@ -47,7 +62,11 @@ const trap: SpecialRun = (outline, run, { operands }) => {
   if (handler === undefined || signals.length === 0) return;
   if (signals.some(({ texts }) => texts.includes('DEBUG')))
     outline.findings.addOpaque('redefined', 'trap DEBUG');
-  for (const text of handler.texts) if (text !== '-') outline.runScript(text, run);
+  for (const text of handler.texts) {
+    if (text === '-') continue;
+    outline.runScript(text, run);
+    outline.addHandler(text, run);
+  }
 };
 
 /** `set -e` counts where it holds for the whole line. */
@@ -92,8 +111,8 @@ export const BUILTIN_RUNS: ReadonlyMap<string, SpecialRun> = new Map<string, Spe
   ['[', test],
   ['[[', test],
   ['cd', changeFolder],
-  ['pushd', changeFolder],
-  ['popd', (_outline, { folders }) => folders.goBack()],
+  ['pushd', pushFolder],
+  ['popd', popFolder],
   ['exit', leave],
   ['return', leave],
   ['eval', evaluate],

@@ -87,7 +87,9 @@ export function variablesSetBy(words: CommandWords): readonly string[] | 'all' {
   }
   // `-n` names another variable, and `-i` makes the value an expression.
   const isIndirect = () => given.some(({ texts }) => texts.some((text) => /^-\w*[ni]/.test(text)));
-  return DECLARERS.has(builtin) && isIndirect() ? namesIn(given) : [];
+  if (!DECLARERS.has(builtin) || !isIndirect()) return [];
+  const named = given.flatMap(({ texts }) => texts.map((text) => text.replace(/^\w+=/, '')));
+  return [...namesIn(given), ...named.filter((name) => name === 'IFS')];
 }
 
 function namesIn(words: CommandWords): readonly string[] {

@@ -10,8 +10,8 @@ const OUTSIDE = /(?<!\|)\|(?!\|)|\bprintf?\b[^};]*>|@/;
 /** An expression stands where no value has just ended: `1/2` is a division. */
 const QUOTED =
   /"(?:[^"\\\n]|\\.)*"|(?<=(?:^|[({,;!~&|?:=\n]|\b(?:print|return|in))\s{0,8})\/(?:[^/\\\n]|\\.)*\//g;
-/** A division or an expression. */
-const UNSURE = /\)\s{0,8}\//;
+/** A division or an expression; a slash inside of brackets ends it for some and not for others. */
+const UNSURE = /\)\s{0,8}\/|\[[^\]\n]{0,64}\//;
 
 /** The texts between quotes that look like paths or addresses. */
 export function literalPaths(code: string): readonly string[] {
@@ -24,7 +24,8 @@ export function literalPaths(code: string): readonly string[] {
 }
 
 /** Whether a script of awk may do more than print what it reads. */
-export function awkReachesOutside(script: string): boolean {
+export function awkReachesOutside(given: string): boolean {
+  const script = given.replaceAll('\\\n', ' ');
   if (OUTSIDE_NAME.test(script) || (UNSURE.test(script) && script.includes('"'))) return true;
   return OUTSIDE.test(script.replace(QUOTED, '""'));
 }

@@ -265,6 +265,7 @@ export class Commands {
     if ((loop === 'for' || loop === 'select') && preposition === 'in') {
       const items = words.slice(3).flatMap(({ texts }) => texts);
       this.#reading.assign(name, items);
+      if (name === 'IFS') this.#reading.lose(name);
       if (this.#script !== undefined) this.#reading.setCertain([name], true);
     }
     if (this.#script?.isFunction(loop ?? '')) this.#assignPositional(words.slice(1));

@@ -5,11 +5,16 @@ import { programSpec } from './programs/index.ts';
 import type { ScriptOutline } from './script-outline.ts';
 import { type NamedRun, useArguments, useValues } from './use-arguments.ts';
 
+/** `docker container run` is `docker run`. */
+const GROUP = /^(?:container|image|builder|service|pod)$/;
+
 export const container: SpecialRun = (outline, run) => {
   const spec = programSpec('docker');
   const own = parseArguments(run.args, spec, { stopsAtOperand: true });
   useValues(outline, run, own);
-  const [verb, ...args] = run.args.slice(own.operandsAt);
+  const given = run.args.slice(own.operandsAt);
+  const isGrouped = given[0]?.texts.every((text) => GROUP.test(text)) === true;
+  const [verb, ...args] = isGrouped ? given.slice(1) : given;
   for (const name of verb?.texts ?? []) {
     const inner = spec.commands?.get(name) ?? spec;
     // Behind the image stands what the container runs.

@@ -1,4 +1,5 @@
 // Variables that change what programs do, or that hold commands.
+import type { ShellWord } from './reading.ts';
 import type { ScriptOutline, Surroundings } from './script-outline.ts';
 import { UNKNOWN } from './word-texts.ts';
 
@@ -7,7 +8,7 @@ const COMMANDS =
   /^(?:\w*(?:PAGER|EDITOR|BROWSER|_COMMAND|_ASKPASS|_RSH)|VISUAL|FCEDIT|GIT_SSH|GIT_EXTERNAL_DIFF|LESSOPEN)$/;
 /** Make programs load code that their names don't tell of. */
 const LOADERS =
-  /^(?:BASH_ENV|LD_PRELOAD|LD_LIBRARY_PATH|LD_AUDIT|DYLD_\w+|PERL5OPT|RUBYOPT|PYTHONSTARTUP|GIT_EXEC_PATH|GIT_CONFIG(?:_(?:PARAMETERS|GLOBAL|SYSTEM|(?:KEY|VALUE)_\d+))?|(?:GNU)?MAKEFLAGS|MAKEFILES|TAR_OPTIONS|WGETRC|CURL_HOME|GLOBIGNORE|SHELLOPTS|BASHOPTS|PS[0-4]|CDPATH|BASH_FUNC_\w*)$/;
+  /^(?:BASH_ENV|LD_PRELOAD|LD_LIBRARY_PATH|LD_AUDIT|DYLD_\w+|PERL5OPT|RUBYOPT|PYTHONSTARTUP|GIT_EXEC_PATH|GIT_CONFIG(?:_(?:PARAMETERS|GLOBAL|SYSTEM|(?:KEY|VALUE)_\d+))?|(?:GNU)?MAKEFLAGS|MAKEFILES|TAR_OPTIONS|WGETRC|CURL_HOME|GLOBIGNORE|GIT_WORK_TREE|GIT_ALLOW_PROTOCOL|SHELLOPTS|BASHOPTS|PS[0-4]|CDPATH|BASH_FUNC_\w*)$/;
 const STANDARD_FOLDER =
   /^(?:\/(?:usr|bin|sbin|opt|snap|nix)\b|~\/|\.?\/?node_modules\/\.bin|\0|\*|$)/;
 
@@ -17,7 +18,11 @@ interface SetVariable {
 }
 
 export function isSpecialVariable(name: string): boolean {
-  return /^(?:PATH|HOME|ENV|NODE_OPTIONS)$/.test(name) || COMMANDS.test(name) || LOADERS.test(name);
+  return (
+    /^(?:PATH|HOME|ENV|IFS|NODE_OPTIONS|TMPDIR|GIT_TRACE\w*)$/.test(name) ||
+    COMMANDS.test(name) ||
+    LOADERS.test(name)
+  );
 }
 
 /** Notes what a variable means that the line sets. */
@@ -30,6 +35,11 @@ export function noteVariable(
   for (const value of values) {
     if (name === 'HOME') {
       if (value !== '~') findings.homes.add(value.replaceAll(UNKNOWN, '*'));
+    } else if (name === 'IFS') {
+      if (value.includes(UNKNOWN)) findings.addOpaque('redefined', name);
+    } else if (name === 'TMPDIR' || name.startsWith('GIT_TRACE')) {
+      if (/[/.]/.test(value)) findings.add('write', value, around.folders);
+      else if (name === 'TMPDIR' && value !== '') findings.add('write', value, around.folders);
     } else if (name === 'PATH') {
       const isKnown = value.split(':').every((folder) => STANDARD_FOLDER.test(folder));
       if (!isKnown) findings.addOpaque('redefined', `PATH=${value}`);
@@ -47,5 +57,15 @@ function isLoading(name: string, value: string): boolean {
   return (
     name === 'NODE_OPTIONS' &&
     /(?:^|\s)(?:-r|--require|--import|--loader|--experimental-loader)\b/.test(value)
+  );
+}
+
+/** Whether an assignment holds for more than one command. */
+export function isLasting([program]: readonly ShellWord[]): boolean {
+  return (
+    program === undefined ||
+    /^(?:export|declare|local|typeset|readonly|eval|\.|source|command|builtin)$/.test(
+      program.texts[0] ?? '',
+    )
   );
 }

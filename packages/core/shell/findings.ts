@@ -1,5 +1,6 @@
 // Collects what a script touches.
 
+import { compileGlob } from '../patterns/glob.ts';
 import { pathIn, type WorkingFolders } from './folders.ts';
 import { filesInUrl, hostAlone, hostOfRemote, hostOfSocket, hostOfUrl } from './hosts.ts';
 import type { CommandOutline, OpaquePart, OpaqueReason, ProgramUse, PutPath } from './outline.ts';
@@ -40,6 +41,8 @@ export class Findings {
   #charsLeft = CHARS_MAX;
 
   outline(): CommandOutline {
+    for (const path of this.#reads)
+      if (this.#isInMadeFolder(path)) this.addOpaque('dynamic_argument', path);
     return {
       programs: this.programs,
       reads: this.#withLinked(this.#reads),
@@ -51,6 +54,13 @@ export class Findings {
       paths: [...new Set([...this.#withLinked(this.#paths), ...this.#linkPaths])],
       opaque: [...this.#opaque.values()],
     };
+  }
+
+  /** `git clone x y; cat y/.e*`: the disk does not tell yet what the pattern stands for. */
+  #isInMadeFolder(path: string): boolean {
+    const [, folder] = /^([^*?[]+)\/\.[^/]*[*?[][^/]*$/s.exec(path) ?? [];
+    if (folder === undefined) return false;
+    return [...this.#writes].some((made) => folder === made || folder.startsWith(`${made}/`));
   }
 
   /** A link of the line may be made before a path goes through it, whatever the order in which they are written. */
@@ -83,9 +93,18 @@ export class Findings {
 
   /** Whether the line writes a file that it names in one of these folders. */
   isWritten(path: string, folders: WorkingFolders): boolean {
-    const plain = (one: string) => one.replace(/^(?:\.\/+)+/, '');
-    const found = folders.current.map((folder) => pathIn(folder ?? '', plain(path)));
-    return [path, plain(path), ...found].some((one) => this.#writes.has(one));
+    const found = folders.current.map((folder) => pathIn(folder || '.', path));
+    return [path, ...found].some((one) => {
+      if (!/[*?[]/.test(one)) return this.#writes.has(one) || this.#writesPlain(one);
+      const glob = compileGlob(one.replaceAll('**/', '*'));
+      return !glob.ok || [...this.#writes].some((written) => glob.test(pathIn('.', written)));
+    });
+  }
+
+  /** `src//x` and `src/a/../x` are `src/x`. */
+  #writesPlain(path: string): boolean {
+    const plain = pathIn('.', path);
+    return [...this.#writes].some((written) => pathIn('.', written) === plain);
   }
 
   addOpaque(why: OpaqueReason, text: string): void {
@@ -115,6 +134,8 @@ export class Findings {
     for (const folder of folders.current.length === 0 ? [''] : folders.current) {
       const place = (path: string) => (folder === undefined ? path : pathIn(folder, path));
       const put = { from: from === undefined ? undefined : place(from), to: place(to) };
+      // `cp -P` copies a link, and `mv` moves it.
+      if (put.from !== undefined) this.#links.copy(put.from, put.to);
       if (this.#takes((put.from?.length ?? 0) + put.to.length)) this.#puts.push(put);
     }
   }

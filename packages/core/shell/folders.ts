@@ -37,6 +37,7 @@ export interface SavedFolders {
   readonly current: Folders;
   readonly previous: Folders;
   readonly afterFailure: Folders;
+  readonly stack: readonly Folders[] | undefined;
 }
 
 export class WorkingFolders {
@@ -47,6 +48,9 @@ export class WorkingFolders {
   /** What other branches of a list leave behind. */
   #skipped: Folders = [];
   #previous: Folders = UNKNOWN_FOLDER;
+  /** What `popd` goes back to; nothing where that is not known. */
+  #stack: readonly Folders[] | undefined = [];
+  readonly #visited: Folder[] = [];
   /** `set -e`: a command that fails ends the script. */
   endsOnFailure = false;
 
@@ -59,8 +63,18 @@ export class WorkingFolders {
     return this.#current;
   }
 
+  /** Every folder that it went to. */
+  get visited(): Folders {
+    return this.#visited;
+  }
+
   save(): SavedFolders {
-    return { current: this.#current, previous: this.#previous, afterFailure: this.#afterFailure };
+    return {
+      current: this.#current,
+      previous: this.#previous,
+      afterFailure: this.#afterFailure,
+      stack: this.#stack,
+    };
   }
 
   /** What ran since then had folders of its own. */
@@ -68,6 +82,7 @@ export class WorkingFolders {
     this.#current = saved.current;
     this.#previous = saved.previous;
     this.#afterFailure = saved.afterFailure;
+    this.#stack = saved.stack;
     this.#skipped = [];
   }
 
@@ -75,6 +90,7 @@ export class WorkingFolders {
   merge(saved: SavedFolders): void {
     this.#current = union(this.#current, this.#afterFailure, this.#skipped, saved.current);
     this.#afterFailure = this.#current;
+    if (this.#stack?.length !== saved.stack?.length) this.#stack = undefined;
     this.#skipped = [];
   }
 
@@ -97,13 +113,38 @@ export class WorkingFolders {
         });
       }),
     );
+    this.#visited.push(...this.#current);
     this.#previous = before;
     this.#afterFailure = before;
   }
 
+  /** `pushd x`; nothing where it does something else. */
+  push(paths: Folders | undefined): void {
+    const before = this.#current;
+    this.#stack = paths === undefined ? undefined : this.#stack && [...this.#stack, before];
+    this.change(paths ?? UNKNOWN_FOLDER);
+  }
+
+  /** `popd`; false where nobody knows where it goes. */
+  pop(): boolean {
+    const to = this.#stack?.at(-1);
+    // There is nothing to go back to.
+    if (this.#stack !== undefined && to === undefined) {
+      this.stay();
+      return true;
+    }
+    this.#stack = this.#stack?.slice(0, -1);
+    this.change(['.']);
+    this.#current = to ?? UNKNOWN_FOLDER;
+    this.#visited.push(...this.#current);
+    return to !== undefined;
+  }
+
   /** For a process of its own, whose folders nobody else shares. */
   copy(): WorkingFolders {
-    return new WorkingFolders(this.#current);
+    const own = new WorkingFolders(this.#current);
+    own.#stack = this.#stack;
+    return own;
   }
 
   /** The same as if a command ran in a folder below: `git -C x`. */
@@ -116,6 +157,7 @@ export class WorkingFolders {
   goBack(): void {
     const before = this.#current;
     this.#current = this.#previous;
+    this.#visited.push(...this.#current);
     this.#previous = before;
     this.#afterFailure = before;
   }

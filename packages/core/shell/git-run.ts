@@ -5,20 +5,21 @@ import { type Argument, type ParsedArguments, parseArguments } from './options.t
 import { programSpec } from './programs/index.ts';
 import { specOf } from './programs/spec.ts';
 import type { ScriptOutline } from './script-outline.ts';
-import { type NamedRun, useArgument, useArguments } from './use-arguments.ts';
+import { isOption, type NamedRun, useArgument, useArguments } from './use-arguments.ts';
 
 const UNKNOWN_COMMAND = specOf({ operands: ['revision_read'] });
 /** Settings of git that hold commands. */
 const COMMAND_SETTING =
-  /^(?:alias\.[^=]*|core\.(?:pager|editor|sshcommand|fsmonitor|askpass|gitproxy)|pager\.[^=]*|diff\.(?:external|[^=]*\.(?:command|textconv))|credential\.(?:[^=]*\.)?helper|gpg\.(?:[^=]*\.)?program|filter\.[^=]*|sequence\.editor|(?:merge|diff)tool\.[^=]*)=/i;
+  /^(?:alias\.[^=]*|core\.(?:pager|editor|sshcommand|fsmonitor|askpass|gitproxy|alternaterefscommand)|tar\.[^=]*\.command|trailer\.[^=]*\.(?:command|cmd)|interactive\.difffilter|uploadpack\.packobjectshook|remote\.[^=]*\.(?:uploadpack|receivepack)|merge\.[^=]*\.driver|gc\.recentobjectshook|man\.[^=]*|browser\.[^=]*|pager\.[^=]*|diff\.(?:external|[^=]*\.(?:command|textconv))|credential\.(?:[^=]*\.)?helper|gpg\.(?:[^=]*\.)?(?:program|defaultkeycommand)|filter\.[^=]*|sequence\.editor|(?:merge|diff)tool\.[^=]*)=/i;
 /** Settings of git that name files with commands in them. */
-const LOADING_SETTING = /^(?:core\.hookspath|include\.path|includeif\.[^=]*)=/i;
+const LOADING_SETTING =
+  /^(?:core\.hookspath|include\.path|includeif\.[^=]*|protocol\.ext\.[^=]*|remote\.[^=]*\.vcs|init\.templatedir)=/i;
 
 export const git: SpecialRun = (outline, run) => {
   const spec = programSpec('git');
   const own = parseArguments(run.args, spec, { stopsAtOperand: true });
   const folders = own.values
-    .filter(({ option }) => option === '-C')
+    .filter(({ option }) => option === '-C' || option === '--work-tree')
     .reduce((at, { value }) => at.below(value.texts), run.folders);
   for (const { option, role, value } of own.values) {
     if (option === '-c') for (const text of value.texts) setGit(outline, run, text);
@@ -28,9 +29,12 @@ export const git: SpecialRun = (outline, run) => {
     else useArgument(outline, run, { role, argument: value });
   }
   const [command, ...words] = run.args.slice(own.operandsAt);
+  // The address of a repository that is a command.
+  for (const text of words.flatMap(({ texts }) => texts))
+    if (/(?:^|=)ext::/.test(text)) outline.findings.addOpaque('inline_code', text);
   for (const name of command?.texts ?? []) {
     const inner = spec.commands?.get(name) ?? UNKNOWN_COMMAND;
-    const parsed = parseArguments(words, inner);
+    const parsed = withFullFlags(parseArguments(words, inner));
     const inside = { ...run, folders };
     useArguments(outline, inside, { spec: inner, parsed });
     runWords(outline, inside, { name, words });
@@ -40,6 +44,24 @@ export const git: SpecialRun = (outline, run) => {
     noteUnknown(outline, { name, parsed });
   }
 };
+
+const REACHING_FLAGS = [
+  '--force',
+  '--no-index',
+  '--untracked',
+  '--include-untracked',
+  '--all',
+  '--pathspec-from-file',
+  '--batch',
+];
+
+/** `--untr` is `--untracked`. */
+function withFullFlags(parsed: ParsedArguments): ParsedArguments {
+  const full = parsed.flags.flatMap((flag) =>
+    REACHING_FLAGS.filter((name) => name !== flag && isOption(flag, name)),
+  );
+  return full.length === 0 ? parsed : { ...parsed, flags: [...parsed.flags, ...full] };
+}
 
 interface GitWords {
   readonly name: string;
@@ -103,8 +125,9 @@ function noteWrites({ findings }: ScriptOutline, { folders }: NamedRun, command:
   const isLooking = has(/^--(?:check|stat|numstat|summary)$/);
   const isPatched = /^(?:apply|am)$/.test(name) && !isLooking;
   const isClean = name === 'clean' && texts.length === 0;
+  const isExported = name === 'checkout-index' && has(/^(?:-a|--all)$/);
   const isPatchMade = name === 'format-patch' && !has(/^(?:-o|--output-directory|--stdout)$/);
-  if (isPatched || isClean || isPatchMade) findings.add('write', '.', folders);
+  if (isPatched || isClean || isPatchMade || isExported) findings.add('write', '.', folders);
   const [from, into] = name === 'submodule' && texts[0] === 'add' ? texts.slice(1) : texts;
   const isCloned = name === 'clone' || (name === 'submodule' && texts[0] === 'add');
   if (isCloned && from !== undefined && into === undefined)

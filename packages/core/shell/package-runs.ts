@@ -33,6 +33,8 @@ const packageRun: SpecialRun = (outline, run) => {
   const texts = words.flatMap((word) => word.texts);
   if (verb === 'config' && texts.some((text) => NPM_SETTING.test(text)))
     outline.findings.addOpaque('redefined', texts.join(' '));
+  if (verb === 'pkg' && /^(?:set|delete|fix)$/.test(texts[0] ?? ''))
+    outline.findings.add('write', 'package.json', run.folders);
   const dashes = texts.indexOf('--');
   if (verb === 'explore' && dashes !== -1)
     return outline.run({ ...run, args: words.slice(dashes + 1), isWrapped: true });

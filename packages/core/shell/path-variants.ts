@@ -19,6 +19,16 @@ export class MadeLinks {
     this.#targets.set(path, pathIn(folder, target).replace(/\/$/, ''));
   }
 
+  /** A link that is copied or moved, under its new name or into a folder. */
+  copy(from: string, to: string): void {
+    const path = plainPath(from);
+    const target = this.#targets.get(path);
+    if (target === undefined) return;
+    const place = plainPath(to);
+    for (const one of [place, `${place}/${path.replace(/^.*\//s, '')}`])
+      this.#targets.set(one, target);
+  }
+
   /** The other paths that a path is, if it goes through links. */
   through(path: string): readonly string[] {
     const found = new Set<string>();

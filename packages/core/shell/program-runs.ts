@@ -57,6 +57,11 @@ export function runProgram(outline: ScriptOutline, run: NamedRun): void {
   else useArguments(outline, run, { spec, parsed });
 }
 
+/** Their scripts can write files and run programs. */
+const FILTERS = /^(?:[gmn]?awk|g?sed)$/;
+const SCRIPT_OPTION = /^(?:-[fiE]|--file|--include|--exec)$/;
+const INPUT = /^(?:-|\/dev\/(?:stdin|fd\/\d+))$/;
+
 const BUILDERS = /^(?:g?make|just|task|rake|ninja)$/;
 
 interface ProjectScripts {
@@ -102,8 +107,14 @@ function noteWrittenScripts(
   { spec, parsed }: ReadArguments,
 ): void {
   const isScripted = spec.kind === 'shell' || spec.kind === 'interpreter';
-  if (!isScripted && !BUILDERS.test(name)) return;
-  const read = parsed.values.filter(({ role }) => role === 'read').map(({ value }) => value);
+  const isFilter = FILTERS.test(name);
+  if (!isScripted && !isFilter && !BUILDERS.test(name)) return;
+  const values = isFilter
+    ? parsed.values.filter(({ option }) => SCRIPT_OPTION.test(option))
+    : parsed.values.filter(({ role }) => role === 'read');
+  const read = values.map(({ value }) => value);
+  const isInput = read.some(({ texts }) => texts.some((text) => INPUT.test(text)));
+  if (isFilter && isInput) outline.findings.addOpaque('decoded_script', `… | ${name}`);
   const fed = command.redirections.filter(({ sign }) => sign === '<').map(({ word }) => word);
   for (const text of [...read, ...fed].flatMap(({ texts }) => texts)) {
     if (outline.findings.isWritten(text, folders))
@@ -130,6 +141,9 @@ function quoted(text: string): string {
   return /^[\w./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
+/** `env -C x`, `sudo -D x`: the command runs in another folder. */
+const MOVES = /^(?:--chdir|--working-directory|-C|-D)$/;
+
 function runWrapped(outline: ScriptOutline, run: NamedRun, { spec, parsed }: ReadArguments): void {
   const { args } = run;
   useValues(outline, run, parsed);
@@ -148,9 +162,14 @@ function runWrapped(outline: ScriptOutline, run: NamedRun, { spec, parsed }: Rea
   }
   const inner = args.slice(start + spec.skips);
   const isSameShell = /^(?:builtin|exec)$/.test(run.path);
-  const folders = isSameShell ? run.folders : run.folders.copy();
+  const moved = parsed.values.filter(({ option, role }) => role === 'path' && MOVES.test(option));
+  const around = isSameShell ? run.folders : run.folders.copy();
+  const folders = moved.reduce((at, { value }) => at.below(value.texts), around);
   if (inner.length > 0) outline.run({ ...run, folders, args: inner, isWrapped: true });
 }
+
+/** Patterns stand for other files with these: names with a dot before them, other letters. */
+const GLOB_OPTION = /glob|case|posix/i;
 
 function runShell(outline: ScriptOutline, run: NamedRun, { parsed }: ReadArguments): void {
   const { findings } = outline;
@@ -158,6 +177,9 @@ function runShell(outline: ScriptOutline, run: NamedRun, { parsed }: ReadArgumen
   if (parsed.flags.some((flag) => /^--(?:rcfile|init-file)$/.test(flag))) {
     findings.addOpaque('sourced_script', run.path);
   }
+  for (const { option, value } of parsed.values)
+    if (/^[-+][oO]$/.test(option) && value.texts.some((text) => GLOB_OPTION.test(text)))
+      findings.addOpaque('redefined', value.texts[0] ?? '');
   const [script, ...rest] = run.args.slice(parsed.operandsAt);
   if (parsed.flags.includes('-c')) {
     for (const text of script?.texts ?? []) outline.runScript(text, run, rest);
@@ -186,11 +208,14 @@ interface RunFile {
   readonly rest: readonly Argument[];
 }
 
+/** Node finds a file by the start of its name, too. */
+const SCRIPT_ENDS = ['', '.js', '.mjs', '.cjs', '/index.js'];
+
 function runFile(outline: ScriptOutline, run: NamedRun, { script, rest }: RunFile): void {
   for (const text of script.texts) {
     if (/^\/dev\/(?:fd\/|stdin)|^-$/.test(text))
       outline.findings.addOpaque('decoded_script', run.path);
-    else if (outline.findings.isWritten(text, run.folders))
+    else if (SCRIPT_ENDS.some((end) => outline.findings.isWritten(text + end, run.folders)))
       outline.findings.addOpaque('written_script', text);
   }
   useArgument(outline, run, { role: 'read', argument: script });

@@ -182,7 +182,10 @@ export class Reading implements ShellReading {
   /** A script is sourced and may set any variable. The first reading tells which there are. */
   loseAll(): void {
     this.isDynamic = true;
-    if (this.#isFirstReading) for (const name of [...this.#variables.keys()]) this.lose(name);
+    if (this.#isFirstReading) {
+      const names = [...this.#variables.keys()].filter((name) => name !== 'IFS');
+      for (const name of names) this.lose(name);
+    }
   }
 
   /** Whether these are the values of a variable that the line does not set. */

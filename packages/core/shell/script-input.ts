@@ -82,7 +82,7 @@ function listedBy(command: ScriptCommand): readonly string[] | undefined {
     return foundBy(start === -1 ? [] : words.slice(start), roots.length === 0 ? ['.'] : roots);
   }
   if (name === 'ls')
-    return (operands.length === 0 ? ['.'] : operands).map((folder) => `${folder}/*`);
+    return operands.length === 0 ? ['./*'] : operands.flatMap((one) => [one, `${one}/*`]);
   if (name === 'git') {
     const isList =
       words[0] === 'ls-files' || (words[0] === 'diff' && words.includes('--name-only'));

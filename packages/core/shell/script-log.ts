@@ -82,6 +82,7 @@ export class ScriptLog {
   }
 
   open(what: BlockKind): void {
+    this.isCoprocess = false;
     const isGroup = what === 'group' && this.#functionName === undefined;
     const { certain } = this.#reading;
     this.#blocks.push({ isGroup, certain, list: this.#listStart, chain: this.#chainStart });
@@ -136,9 +137,12 @@ export class ScriptLog {
   /** Notes a command. */
   add(command: SimpleCommand): void {
     this.isInTest = false;
+    const isApart = this.isCoprocess;
     this.isCoprocess = false;
     if (command.words.length > 0 || command.redirections.length > 0) {
+      if (isApart) this.#steps.push({ kind: 'open', what: 'subshell' });
       this.#steps.push({ kind: 'command', command });
+      if (isApart) this.#steps.push({ kind: 'close' });
     }
     const [first, ...others] = command.words;
     if (first === undefined) return;

@@ -1,5 +1,5 @@
 // Walks through the steps of a script, and notes what each of its commands touches.
-import { isSpecialVariable, noteVariable } from './environment.ts';
+import { isLasting, isSpecialVariable, noteVariable } from './environment.ts';
 import { Findings } from './findings.ts';
 import { WorkingFolders } from './folders.ts';
 import type { Argument } from './options.ts';
@@ -14,6 +14,7 @@ import { SPLIT, UNKNOWN } from './word-texts.ts';
 const DEPTH_MAX = 20;
 const FEED_MAX = 32;
 const BODIES_MAX = 16;
+const HANDLERS_MAX = 16;
 const POSITIONAL_MAX = 9;
 /** Readings of a line because of what `eval` sets. */
 const ROUNDS_MAX = 3;
@@ -78,6 +79,8 @@ export class ScriptOutline {
   readonly #running = new Set<ShellStep>();
   readonly #noted = new Set<string>();
   #variables: Variables;
+  /** What `trap` runs later, and how many folders its shell had been in. */
+  readonly #handlers: { text: string; around: Surroundings; visited: number }[] = [];
   /** `eval` has set a variable, or called a function, that was read before as if it had not. */
   #isOutdated = false;
 
@@ -91,6 +94,7 @@ export class ScriptOutline {
     const folders = new WorkingFolders();
     const start = { folders, depth: 0, feed: undefined, shell: 0, isCertain: true };
     this.#read(this.#line, start);
+    this.#runHandlers();
     // A function that nobody calls may be called by what the line sets up.
     const around = { ...start, folders: new WorkingFolders(), depth: 1, isCertain: false };
     for (const name of this.#functions.keys()) {
@@ -100,6 +104,21 @@ export class ScriptOutline {
     if (rounds > 0) return new ScriptOutline(this.#line, this.#variables).outline(rounds - 1);
     this.findings.addOpaque('too_large', this.#line);
     return this.findings.outline();
+  }
+
+  /** A text that the shell may run in any folder that it goes to from here on. */
+  addHandler(text: string, around: Surroundings): void {
+    if (this.#handlers.length >= HANDLERS_MAX) return this.findings.addOpaque('too_large', text);
+    this.#handlers.push({ text, around, visited: around.folders.visited.length });
+  }
+
+  #runHandlers(): void {
+    for (const { text, around, visited } of this.#handlers) {
+      const later = [...new Set(around.folders.visited.slice(visited))];
+      if (later.length > HANDLERS_MAX) this.findings.addOpaque('too_large', text);
+      else if (later.length > 0)
+        this.runScript(text, { ...around, folders: new WorkingFolders(later) });
+    }
   }
 
   /** Runs a text in a shell of its own. */
@@ -252,7 +271,7 @@ export class ScriptOutline {
     const words = start === -1 ? [] : command.words.slice(start);
     for (const word of command.words) {
       if (word.assigns !== undefined) this.#noteValue(word, around);
-      if (word.assigns === 'IFS' && isLasting(words)) this.#noteSeparator(word);
+      if (word.assigns === 'IFS' && isLasting(words)) this.#noteSeparator(word, words);
     }
     const variants = argumentLists(words);
     if (variants === undefined) this.findings.addOpaque('too_large', this.#line);
@@ -263,9 +282,12 @@ export class ScriptOutline {
   }
 
   /** Values are split at other signs than blanks from here on. */
-  #noteSeparator({ texts }: ShellWord): void {
-    for (const text of texts)
-      if (/\S/.test(text.slice(4))) this.findings.addOpaque('redefined', text);
+  #noteSeparator({ texts }: ShellWord, program: readonly ShellWord[]): void {
+    for (const text of texts) {
+      // Without one, `"$*"` puts words together; `local IFS` alone is harmless.
+      const isNone = text === 'IFS=' && program.length === 0;
+      if (isNone || /\S/.test(text.slice(4))) this.findings.addOpaque('redefined', text);
+    }
   }
 
   /** What a variable is set to may be a file or an address. */
@@ -308,14 +330,6 @@ export class ScriptOutline {
 function feedOf(what: BlockKind, feed: Feed): Feed {
   if (what === 'fed_substitution') return 'block';
   return what === 'substitution' ? undefined : feed;
-}
-
-/** Whether an assignment holds for more than one command. */
-function isLasting([program]: readonly ShellWord[]): boolean {
-  return (
-    program === undefined ||
-    /^(?:export|declare|local|typeset|readonly)$/.test(program.texts[0] ?? '')
-  );
 }
 
 /** Whether what stands beside it may not run, or runs in a process of its own. */

@@ -8,9 +8,11 @@ interface SedFiles {
 }
 
 const SCRIPT_LENGTH_MAX = 4_096;
+/** `[^/]`: a slash in it ends no pattern. */
+const BRACKETS = /\[\^?\]?[^\]\n]*\]/y;
 /** Addresses and what stands between commands. */
 const ADDRESS =
-  /(?:[\s;{}!,$+~\d]|\/(?:[^/\\\n]|\\[\s\S])*\/[IM]{0,2}|\\([^\n\\])(?:(?!\1)[^\\\n]|\\[\s\S])*\1[IM]{0,2})*/y;
+  /(?:[\s;{}!,$+~\d]|\/(?:\[\^?\]?[^\]\n]*\]|[^/[\\\n]|\\[\s\S])*\/[IM]{0,2}|\\([^\n\\])(?:(?!\1)[^\\\n]|\\[\s\S])*\1[IM]{0,2})*/y;
 const TO_LINE_END = /[^\n]*/y;
 const LABEL = /[^\n;}]*/y;
 const FLAGS = /[gpiIMme\d]*/y;
@@ -29,8 +31,11 @@ export function sedFiles(script: string): SedFiles {
     return text;
   };
   /** Goes over one part of `s/…/…/`. */
-  const skipPart = (end: string): void => {
-    while (at < script.length && script[at] !== end) at += script[at] === '\\' ? 2 : 1;
+  const skipPart = (end: string, isPattern: boolean): void => {
+    while (at < script.length && script[at] !== end) {
+      if (isPattern && script[at] === '[' && take(BRACKETS) !== '') continue;
+      at += script[at] === '\\' ? 2 : 1;
+    }
     at++;
   };
   while (at < script.length) {
@@ -38,8 +43,8 @@ export function sedFiles(script: string): SedFiles {
     const command = script[at++] ?? '';
     if (command === 's' || command === 'y') {
       const end = script[at++] ?? '';
-      skipPart(end);
-      skipPart(end);
+      skipPart(end, command === 's');
+      skipPart(end, false);
       const flags = command === 's' ? take(FLAGS) : '';
       if (flags.includes('e')) runs = true;
       if (command === 's' && /[wW]/.test(script[at] ?? '')) {

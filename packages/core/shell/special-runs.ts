@@ -8,7 +8,7 @@ import { LIST_RUNS } from './list-runs.ts';
 import { PACKAGE_RUNS } from './package-runs.ts';
 import { programSpec } from './programs/index.ts';
 import { TRANSFER_RUNS } from './transfer-runs.ts';
-import { joinedTexts, useArgument, useArguments, useValues } from './use-arguments.ts';
+import { isOption, joinedTexts, useArgument, useArguments, useValues } from './use-arguments.ts';
 
 /** Puts its words together, and gives them to a shell. */
 const watch: SpecialRun = (outline, run, parsed) => {
@@ -21,9 +21,14 @@ const watch: SpecialRun = (outline, run, parsed) => {
 /** A link of the line may lead elsewhere than its name says. */
 const link: SpecialRun = (outline, run, parsed) => {
   const { findings } = outline;
-  if (!parsed.flags.some((flag) => flag === '-s' || flag === '--symbolic'))
-    return useArguments(outline, run, { spec: programSpec('ln'), parsed });
   const { operands, values } = parsed;
+  if (!parsed.flags.some((flag) => flag === '-s' || isOption(flag, '--symbolic'))) {
+    useArguments(outline, run, { spec: programSpec('ln'), parsed });
+    const [only, more] = operands.flatMap(({ texts }) => texts);
+    const isHere = only !== undefined && more === undefined && values.length === 0;
+    if (isHere) findings.add('write', lastName(only), run.folders);
+    return;
+  }
   const named = values.filter(({ option }) => /^(?:-t|--target-directory)$/.test(option));
   const isLast = named.length === 0 && operands.length > 1;
   const places = isLast ? operands.slice(-1) : named.map(({ value }) => value);
@@ -41,6 +46,31 @@ const link: SpecialRun = (outline, run, parsed) => {
       else findings.addLinkPath(place, run.folders);
     }
   }
+};
+
+/** `install -d` makes folders. */
+const install: SpecialRun = (outline, run, parsed) => {
+  const isFolder = parsed.flags.some((flag) => flag === '-d' || isOption(flag, '--directory'));
+  const spec = isFolder ? programSpec('mkdir') : programSpec('install');
+  useArguments(outline, run, { spec, parsed });
+};
+
+/** What a program writes in this folder when nobody tells it where. */
+const UNTOLD: ReadonlyMap<string, { readonly file: string; readonly operands: number }> = new Map([
+  ['split', { file: 'xaa', operands: 2 }],
+  ['csplit', { file: 'xx00', operands: Number.POSITIVE_INFINITY }],
+  ['script', { file: 'typescript', operands: 1 }],
+]);
+
+const writer: SpecialRun = (outline, run, parsed) => {
+  useArguments(outline, run, { spec: programSpec(run.name), parsed });
+  const untold = UNTOLD.get(run.name);
+  const isTold = parsed.flags.some((flag) =>
+    /^(?:-f|--prefix|--filter|--help|--version)$/.test(flag),
+  );
+  if (untold === undefined || (isTold && run.name !== 'script')) return;
+  if (parsed.operands.length < untold.operands)
+    outline.findings.add('write', untold.file, run.folders);
 };
 
 /** Stop before there is a program, or print something. */
@@ -85,6 +115,8 @@ export const SPECIAL_RUNS: ReadonlyMap<string, SpecialRun> = new Map<string, Spe
   ['watch', watch],
   ['flock', flock],
   ['ln', link],
+  ['install', install],
+  ...[...UNTOLD.keys()].map((name) => [name, writer] as const),
   ...'gcc g++ cc c++ clang clang++'.split(' ').map((name) => [name, compile] as const),
   ['docker', container],
   ['podman', container],

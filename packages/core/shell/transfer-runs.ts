@@ -5,7 +5,14 @@ import { hostOfUrl } from './hosts.ts';
 import { type ParsedArguments, parseArguments } from './options.ts';
 import { programSpec } from './programs/index.ts';
 import type { ScriptOutline } from './script-outline.ts';
-import { joinedTexts, type NamedRun, useArgument, useArguments, useCode } from './use-arguments.ts';
+import {
+  isOption,
+  joinedTexts,
+  type NamedRun,
+  useArgument,
+  useArguments,
+  useCode,
+} from './use-arguments.ts';
 
 /** Settings of ssh that hold a command, or name code that is loaded. */
 const SSH_COMMAND = /^(?:Proxy|Local|Remote|KnownHosts)Command[= ]+(.*)$/is;
@@ -103,6 +110,24 @@ function siteFolder(address: string): string | undefined {
   return hostOfUrl(address) ?? address.split('/', 1)[0];
 }
 
+const CARRIES = /^(?:s3|storage|blob|sync|rsync|cp|upload-batch)$/;
+
+/** `aws s3 sync . s3://x`, `kubectl cp . pod:/x`: all of a folder goes to another machine. */
+const upload: SpecialRun = (outline, run, parsed) => {
+  useArguments(outline, run, { spec: programSpec(run.name), parsed });
+  const texts = parsed.operands.flatMap((operand) => operand.texts);
+  const isWhole = parsed.flags.some(
+    (flag) => /^(?:-r|-R)$/.test(flag) || isOption(flag, '--recursive'),
+  );
+  const isCarried = isWhole || texts.some((text) => CARRIES.test(text));
+  const named = parsed.values.filter(({ option }) => option === '--from-file');
+  const folders = isCarried
+    ? texts.filter((text) => !CARRIES.test(text) && !text.includes(':'))
+    : [];
+  for (const text of [...folders, ...named.flatMap(({ value }) => value.texts)])
+    outline.findings.addTree(text, run.folders);
+};
+
 /** The ends of `socat`: an address of a network, a file, or a command. */
 const socat: SpecialRun = (outline, run, { operands }) => {
   for (const text of operands.flatMap(({ texts }) => texts)) {
@@ -124,4 +149,5 @@ export const TRANSFER_RUNS: ReadonlyMap<string, SpecialRun> = new Map<string, Sp
   ['curl', download],
   ['wget', download],
   ['socat', socat],
+  ...['aws', 'gcloud', 'az', 'kubectl', 'oc'].map((name) => [name, upload] as const),
 ]);

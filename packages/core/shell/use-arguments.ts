@@ -32,7 +32,7 @@ export function useArguments(
   const isVerb = parsed.operands[0]?.texts.every((text) => spec.verbs.has(text)) === true;
   const operands = isVerb ? parsed.operands.slice(1) : parsed.operands;
   const has = (names: readonly string[] | undefined) =>
-    names?.some((name) => flags.includes(name)) === true;
+    names?.some((name) => flags.some((flag) => isOption(flag, name))) === true;
   const isChanged = has(spec.changesWith);
   const hasLast = spec.last !== undefined && !has(TARGET_OPTIONS);
   const isTree = has(spec.readsTrees) || spec.readsTrees?.[0] === 'always';
@@ -68,6 +68,11 @@ function notePuts(
   }
 }
 
+/** Whether a flag is this option; most programs take the start of a long one for it. */
+export function isOption(flag: string, name: string): boolean {
+  return flag === name || (/^--\w{2}/.test(flag) && name.startsWith(flag));
+}
+
 export function useValues(outline: ScriptOutline, run: NamedRun, parsed: ParsedArguments): void {
   for (const { role, value } of parsed.values) useArgument(outline, run, { role, argument: value });
 }
@@ -85,7 +90,13 @@ export function useArgument(
   if (isProse || role === 'none' || role === 'glued' || role === 'named_text') return;
   for (const text of texts) {
     if (role === 'command') outline.runScript(text, run);
-    else if (role === 'code') useCode(outline, run, text);
+    else if (role === 'edited') {
+      if (/^\+\D/.test(text)) useCode(outline, run, text.slice(1));
+      else if (!/^\+\d*$/.test(text)) outline.findings.add('change', text, run.folders);
+    } else if (role === 'write_or_command') {
+      if (/^[|!]/.test(text)) outline.runScript(text.slice(1), run);
+      else outline.findings.add('write', text, run.folders);
+    } else if (role === 'code') useCode(outline, run, text);
     else if (role === 'awk_script') {
       if (awkReachesOutside(text)) useCode(outline, run, text);
     } else if (role === 'sed_script') useSedScript(outline, run, text);

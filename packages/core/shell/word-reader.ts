@@ -15,6 +15,8 @@ const POSITIONAL = /^[@*\d]/;
 const TO_SINGLE_QUOTE = /[^']*/y;
 /** Up to what has a meaning between double quotes. */
 const QUOTED_RUN = /[^\\"`$]+/y;
+/** A shell takes these out before anything else. */
+const CONTINUATION = /(?:\\\n)+/y;
 const WORD_END = /[ \t\n;&|()<>]/y;
 /** A part of a list in braces stands alone. */
 const PLAIN_RUN = /[,{}]|[^ \t\n;&|()<>\\"`$',{}]+/y;
@@ -134,6 +136,7 @@ export abstract class WordReader {
 
   #dollar(pieces: WordPiece[], isQuoted: boolean): void {
     this.at++;
+    this.take(CONTINUATION);
     const next = this.text[this.at] ?? '';
     if (next === '"' && !isQuoted) return this.#doubleQuoted(pieces);
     if (next === "'" && !isQuoted) {
@@ -156,6 +159,8 @@ export abstract class WordReader {
     }
     if (next === '{') return this.#parameter();
     const name = this.take(NAME);
+    // The name goes on in the next line.
+    if (name !== '' && this.peek(CONTINUATION) !== '') this.reading.isBroken = true;
     if (name !== '') return this.reading.valuesOf(name);
     const special = this.take(SPECIAL_PARAMETER);
     return special === '' ? undefined : this.#special(special);
@@ -275,6 +280,10 @@ export abstract class WordReader {
     }
     const body = this.text.slice(start, this.at);
     this.closes();
+    // `${ cat x; }` and `${| cat x; }` run commands.
+    const isRun = /^(?:[\s|]|\\\n)/.test(body);
+    // `${x:'a[$(cat y)]'}`: an expression runs what its quotes hold.
+    if (isRun || /^\w+:(?![-=+?]).*'[^']*(?:\$\(|`)/s.test(body)) this.reading.isBroken = true;
     if (depth >= DEPTH_MAX || !this.reading.budget.takes(body.length)) {
       this.reading.leaveOut();
       return this.reading.unknown();

@@ -83,9 +83,12 @@ const GIT_COMMANDS: Readonly<Record<string, SpecDraft>> = {
     operands: ['revision_write'],
     values: {
       '-s --source -b -B --conflict --orphan -e --exclude': 'none',
+      '--prefix': 'write',
       '--pathspec-from-file': 'read',
     },
   },
+  mailinfo: { operands: ['write'] },
+  mailsplit: { operands: ['read'], values: { '-o': 'write' } },
   'apply am': {
     operands: ['read'],
     values: {

@@ -15,7 +15,7 @@ export const FILE_SPECS = specsOf({
   ': true false echo printf exit return break continue shift wait jobs fg bg disown ulimit umask times dirs getopts read mapfile readarray let declare local typeset export readonly unset trap kill pkill killall pgrep sleep seq whoami id groups hostname uname arch nproc uptime free ps top htop tty stty clear reset tput history type which whereis hash info help expr factor yes logname who w locale getconf sync bind complete compgen compopt shopt set caller logout suspend enable unalias basename dirname pathchk cal bc dc sw_vers lscpu lsblk lsof netstat df pwd':
     NOTHING,
   // Options without a value: what stands behind them is a file.
-  'cat tac less more zless zmore zcat bzcat xzcat bat batcat rev file ls ll vdir eza exa lsd realpath readlink cksum sum shasum md5 md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum strings tsort expand unexpand paste join look view':
+  'cat tac less more zless zmore zcat bzcat xzcat bat batcat rev file ls ll vdir eza exa lsd realpath readlink cksum sum shasum md5 md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum strings tsort expand unexpand paste join look':
     {},
   od: { values: { '-A -j -N -S -t --address-radix --skip-bytes --read-bytes --format': 'none' } },
   nl: { values: { '-b -d -f -h -i -l -n -s -v -w': 'none' } },
@@ -69,7 +69,7 @@ export const FILE_SPECS = specsOf({
     values: { '-f -s -w --skip-fields --skip-chars --check-chars': 'none' },
   },
   'diff colordiff': {
-    readsTrees: '-r --recursive',
+    readsTrees: '-r --recursive -N --new-file -P --unidirectional-new-file',
     values: { '-U -C -I -x --exclude -W --width --label -L -F -S': 'none', '-X': 'read' },
   },
   cmp: { values: { '-i -n --ignore-initial --bytes': 'none' } },
@@ -193,7 +193,11 @@ export const FILE_SPECS = specsOf({
     values: { '-t --target-directory': 'write', '-S --suffix': 'none' },
   },
   dd: { operands: ['setting'] },
-  'split csplit': {
+  csplit: {
+    operands: ['read', 'none'],
+    values: { '-b -n --digits --suffix-format': 'none', '-f --prefix': 'write' },
+  },
+  split: {
     operands: ['read', 'write'],
     values: {
       '-b -l -n -a -C -t --bytes --lines --number --suffix-length --additional-suffix --separator':
@@ -227,8 +231,8 @@ export const FILE_SPECS = specsOf({
   '7z 7za 7zz 7zr': { readsTrees: 'always', operands: ['none', 'write', 'read'] },
   'pax restic borg duplicity kopia': { readsTrees: 'always', operands: ['read'] },
   mktemp: { operands: ['write'], values: { '-p --tmpdir': 'write', '--suffix': 'none' } },
-  'vi vim nvim nano emacs code subl pico ed ex open xdg-open': {
-    operands: ['change'],
+  'vi vim nvim view vimdiff gvim rvim nano emacs code subl pico ed ex open xdg-open': {
+    operands: ['edited'],
     values: { '-c --cmd --eval -eval -f --funcall': 'code', '-S -u -l --load': 'read' },
   },
   'mount umount': { operands: ['path'], values: { '-t -o': 'none' } },

@@ -130,7 +130,7 @@ export const NETWORK_SPECS = specsOf({
       '-engine -provider -provider-path': 'code',
       '-in -inkey -key -cert -CAfile -config -CApath -certfile -signkey -CA -CAkey -kfile -passin':
         'read',
-      '-out -keyout': 'write',
+      '-out -keyout -writerand': 'write',
       '-connect -proxy': 'host',
       '-subj -days -newkey -pass -passout -name -servername -addext -sigalg -digest -cipher -curves':
         'none',
@@ -166,6 +166,13 @@ export const NETWORK_SPECS = specsOf({
       '-z': 'command',
       '-i -c -C -G -W -s -Z -B': 'none',
     },
+  },
+  // They carry or serve all of a folder.
+  'rclone gsutil s3cmd s5cmd lftp croc serve http-server live-server miniserve': {
+    readsTrees: 'always',
+    operands: ['remote_read'],
+    verbs: 'copy sync move cp rsync put send mirror',
+    values: { '-e -c': 'code', '-l --listen -p --port': 'none' },
   },
   smtp: { operands: ['host'] },
 });

@@ -8,6 +8,8 @@ export type Role =
   | 'write'
   /** Read and changed in place. */
   | 'change'
+  /** The same, or behind `+` a command of an editor. */
+  | 'edited'
   /** Gone afterwards, with all that is in it. */
   | 'remove'
   /** Gone afterwards, and elsewhere. */
@@ -35,6 +37,8 @@ export type Role =
   | 'setting'
   /** A command line. */
   | 'command'
+  /** A file, or behind `|` and `!` a command line. */
+  | 'write_or_command'
   /** A program in another language. */
   | 'code'
   /** Only some of the commands of `sed` and `awk` reach files or programs. */

@@ -59,7 +59,10 @@ export const WRAPPER_SPECS = specsOf({
   },
   'strace ltrace': {
     ...WRAPPER,
-    values: { '-e -s -p -P -u -a -I -O -S -E -X --trace': 'none', '-o --output': 'write' },
+    values: {
+      '-e -s -p -P -u -a -I -O -S -E -X --trace': 'none',
+      '-o --output': 'write_or_command',
+    },
     flags:
       '-f -ff -c -C -d -h -i -k -q -qq -r -t -tt -ttt -T -v -V -w -x -xx -y -yy -D --follow-forks',
   },
