@@ -21,7 +21,7 @@ const FOLDERS_MAX = 32;
 
 /** Keys of prose, which no program opens or runs; compared without case, `_` and `-`. */
 const PROSE: ReadonlySet<string> = new Set(
-  `content contents filetext filecontent filecontents newstr oldstr newtext oldtext newstring oldstring
+  `content contents filetext filecontent filecontents newstr oldstr newtext oldtext newstring oldstring newsource
    inserttext replacement body message messages description title summary comment comments caption note
    notes thought thoughts observation observations reasoning explanation question answer reply subject
    markdown html csv xml prompt instruction instructions goal plan task todo details excerpt abstract

@@ -18,7 +18,7 @@ const PATHS: ProjectPaths = {
   isCaseless: false,
   lookup: () => (path) => path,
   expansion: () => (pattern) => {
-    return { paths: /^\/repo\/\.e?\*$/.test(pattern) ? ['/repo/.env'] : [], isWhole: true };
+    return { paths: /^\/repo\/\.e?\*(?:nv)?$/.test(pattern) ? ['/repo/.env'] : [], isWhole: true };
   },
 };
 
@@ -44,6 +44,10 @@ describe('the policy without .env', () => {
     // Never .env.
     ['claude-code', 'Read', { file_path: '/repo/.env' }, 'never-env'],
     ['claude-code', 'Grep', { pattern: 'KEY', path: '.env.local' }, 'never-env'],
+    ['claude-code', 'Grep', { pattern: 'KEY', glob: '**/.e*' }, 'never-env'],
+    ['claude-code', 'Grep', { pattern: 'KEY', glob: '*nv' }, 'never-env'],
+    ['claude-code', 'Grep', { pattern: 'KEY', glob: '?env' }, 'never-env'],
+    ['claude-code', 'Grep', { pattern: 'KEY', glob: '**/*.ts' }, null],
     ['claude-code', 'Bash', { command: 'cat .env' }, 'never-env'],
     ['claude-code', 'Bash', { command: 'cat .e*' }, 'never-env'],
     ['claude-code', 'Bash', { command: 'cd src && head -3 ../.env' }, 'never-env'],
@@ -78,6 +82,18 @@ describe('the policy without .env', () => {
       null,
     ],
     ['claude-code', 'Write', { file_path: '/repo/src/a.ts', content: 'x' }, null],
+    [
+      'claude-code',
+      'NotebookEdit',
+      { notebook_path: '/repo/src/a.ipynb', new_source: 'open("/x")', edit_mode: 'insert' },
+      null,
+    ],
+    [
+      'claude-code',
+      'NotebookEdit',
+      { notebook_path: '/repo/a.ipynb', new_source: 'x' },
+      'files-in-src',
+    ],
     ['claude-code', 'Bash', { command: 'npm test 2>&1 | tail -5 && git status' }, null],
     ['claude-code', 'Bash', { command: 'sed -i s/a/b/ src/a.ts && rm src/b.ts' }, null],
     ['claude-code', 'Bash', { command: 'git commit -am "Read .env.example"' }, null],

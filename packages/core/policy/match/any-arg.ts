@@ -106,7 +106,7 @@ function judgeName(name: string, search: NameSearch): Certainty {
   if (whole === 'yes') return 'yes';
   // For some servers, a NUL ends a path.
   const ended = hole === -1 ? [] : partsOf(name.slice(0, hole), search);
-  for (const part of [...partsOf(name, search), ...ended]) {
+  for (const part of [...partsOf(name, search), ...ended].flatMap(asSearched)) {
     const path = absolutePath(part, paths.project);
     if (test(foldPath(lexicalPath(path), paths))) return 'maybe';
     const { paths: meant, isWhole } = search.expand(lexicalPath(path));
@@ -119,6 +119,14 @@ function judgeName(name: string, search: NameSearch): Certainty {
     if (judgeReading(path, test, { paths, resolve }).byPlace !== 'no') return 'maybe';
   }
   return whole;
+}
+
+/** Tools that search take names with a dot for a pattern such as `*nv`, and files at the top for `**\/x`. */
+function asSearched(part: string): readonly string[] {
+  const top = part.replace(/(?:\*\*\/)+/g, '');
+  const dotted = top.replace(/(^|\/)(?:\?|\[[^\]]*\])([^/]*)$/s, '$1.$2');
+  const wild = top.replace(/(^|\/)\*(?=[^/*.][^/]*$)/s, '$1.*');
+  return part.includes(UNKNOWN) ? [part] : [...new Set([part, top, dotted, wild])];
 }
 
 /** Whether only a running shell knows where a part leads. */
