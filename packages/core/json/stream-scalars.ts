@@ -35,13 +35,21 @@ export class StringStream {
     /** The next quote and the next backslash, as far as they are looked for. */
     let quote = -1;
     let slash = -1;
+    // Imports of another script of the bundle are looked up at each use.
+    const oddAt = oddByteAt;
+    const more = BEYOND_ASCII;
     this.fault = undefined;
     while (at < length) {
       if (this.isBetween) {
         if (quote < at) quote = placeOf(bytes, QUOTE, at);
         if (slash < at) slash = placeOf(bytes, BACKSLASH, at);
-        at = oddByteAt(view, { from: at, until: Math.min(quote, slash) }, BEYOND_ASCII);
+        at = oddAt(view, { from: at, until: Math.min(quote, slash) }, more);
         if (at >= length) break;
+        // Nearly every escape is of one letter, which is here already.
+        if (at === slash && isLetterEscape(bytes[at + 1])) {
+          at += 2;
+          continue;
+        }
       }
       this.take(bytes[at++] ?? 0);
       if (this.ended) break;
@@ -100,6 +108,11 @@ export class StringStream {
   private complain(reason: JsonReason): void {
     this.fault ??= reason;
   }
+}
+
+/** Whether a byte behind a backslash makes an escape with it; false where no byte is there yet. */
+function isLetterEscape(byte: number | undefined): boolean {
+  return byte !== undefined && byte !== LOWER_U && ESCAPES[byte] !== 0;
 }
 
 /** The end of the bytes where it is not among them. */
