@@ -1,13 +1,20 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { verifies } from '../../../../../test/requirements.ts';
-import { readChunks } from './read-lines.ts';
+import { pipeFd } from '../../../os/pipe-writes.ts';
+import { readChunks } from './read-chunks.ts';
 import type { RunningServer } from './spawn.ts';
 import { startShim, until } from './testing/shim-process.ts';
-import { createWriter, openServer } from './transport.ts';
+import { openServer } from './transport.ts';
+import { createWriter, handleRead } from './write-chunks.ts';
 
 /** Keeps every write apart; takes them only when let. */
 function slowSink() {
@@ -21,6 +28,24 @@ function slowSink() {
     },
   });
   return { sink, writes, let: () => waiting.shift()?.() };
+}
+
+/** Two ends of a connection of this system. */
+async function socketPair() {
+  const home = mkdtempSync(join(tmpdir(), 'sub-pair-'));
+  const server = createServer();
+  server.listen(join(home, 'socket'));
+  const ours = connect(join(home, 'socket'));
+  const theirs = await new Promise<Socket>((resolve) => {
+    server.once('connection', resolve);
+  });
+  onTestFinished(() => {
+    ours.destroy();
+    theirs.destroy();
+    server.close();
+    rmSync(home, { recursive: true });
+  });
+  return { ours, theirs };
 }
 
 const tick = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -123,7 +148,94 @@ describe('createWriter', () => {
   });
 });
 
+describe('createWriter on a socket', () => {
+  test('writes at once what a read has brought, and nothing before it is handled', async () => {
+    const { ours, theirs } = await socketPair();
+    const writer = createWriter(ours);
+    const steps: string[] = [];
+    handleRead(() => {
+      writer.write(Buffer.from('a\n'));
+      writer.write(Buffer.from('b\n'));
+      steps.push(`${ours.bytesWritten} bytes`);
+    }, undefined);
+    const chunk = await new Promise<Buffer>((resolve) => {
+      theirs.once('data', resolve);
+    });
+    expect(String(chunk)).toBe('a\nb\n');
+    expect(steps).toEqual(['0 bytes']);
+  });
+
+  test('goes on writing after a read whose handling has failed', async () => {
+    const { ours, theirs } = await socketPair();
+    const writer = createWriter(ours);
+    const fail = () => {
+      writer.write(Buffer.from('before '));
+      throw new Error('a fault');
+    };
+    expect(() => handleRead(fail, undefined)).toThrow('a fault');
+    writer.write(Buffer.from('after'));
+    expect(await writer.close(5_000)).toBe(true);
+    expect(await text(theirs)).toBe('before after');
+  });
+
+  test('never writes to the file that has got the descriptor of a stream that is gone', async () => {
+    const { ours } = await socketPair();
+    const writer = createWriter(ours);
+    const fd = pipeFd(ours);
+    ours.destroy();
+    writer.write(Buffer.from('for the other side'));
+    const file = join(mkdtempSync(join(tmpdir(), 'sub-fd-')), 'file');
+    onTestFinished(() => rmSync(dirname(file), { recursive: true }));
+    // The lowest free descriptor is given away first.
+    const opened: number[] = [];
+    while (fd !== undefined && !opened.includes(fd) && opened.length < 100) {
+      opened.push(openSync(file, 'a'));
+    }
+    await tick();
+    expect(readFileSync(file, 'utf8')).toBe('');
+    for (const one of opened) closeSync(one);
+  });
+});
+
 describe('readChunks', () => {
+  test('reads a socket into the memory it is given, behind what the stream had read before', async () => {
+    const { ours, theirs } = await socketPair();
+    // Without a listener, the stream of a socket reads ahead.
+    theirs.write('early ');
+    await until(() => (ours.readableLength > 0 ? true : undefined), 'bytes in the stream');
+    const memory = Buffer.alloc(64);
+    const got: string[] = [];
+    let ends = 0;
+    const reader = readChunks(ours, {
+      chunk: (chunk) => got.push(`chunk ${String(chunk)}`),
+      memory: {
+        room: () => memory,
+        took: (bytes) => got.push(`memory ${memory.toString('utf8', 0, bytes)}`),
+      },
+      end: () => ends++,
+    });
+    await until(() => (got.length > 0 ? true : undefined), 'a chunk');
+    reader.hold();
+    theirs.end('late');
+    await tick();
+    expect(got).toEqual(['chunk early ']);
+    reader.release();
+    await once(ours, 'close');
+    expect(got).toEqual(['chunk early ', 'memory late']);
+    expect(ends).toBe(1);
+  });
+
+  test('brings nothing more of a socket once it is stopped', async () => {
+    const { ours, theirs } = await socketPair();
+    const got: string[] = [];
+    const memory = { room: () => Buffer.alloc(64), took: () => got.push('bytes') };
+    readChunks(ours, { chunk: () => got.push('chunk'), memory, end: () => got.push('end') }).stop();
+    theirs.end('late');
+    await once(theirs, 'finish');
+    await tick();
+    expect(got).toEqual([]);
+  });
+
   test('reads on only when released as often as held', async () => {
     const source = new PassThrough();
     const chunks: string[] = [];

@@ -8,6 +8,7 @@ import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { onTestFinished } from 'vitest';
+import type { FrameLimits } from '../split-lines.ts';
 
 export interface ShimOptions {
   /** What the fixture server shall do, or a command with its arguments. */
@@ -21,8 +22,14 @@ export interface ShimOptions {
   readonly early?: 'SIGINT' | 'SIGTERM' | 'SIGHUP';
   /** An agent process between the test and the shim. */
   readonly agent?: 'pipes' | 'inherit';
+  /** It relays lines by the transports of a shim, with these limits. */
+  readonly lines?: FrameLimits;
   /** What to read instead of a pipe from the test. */
-  readonly stdin?: Readable;
+  readonly stdin?: Readable | number;
+  /** Between a terminal, without its echo, and pipes to the test. */
+  readonly isOnTerminal?: boolean;
+  /** What to write to instead of a pipe to the test. */
+  readonly stdout?: number;
 }
 
 export interface Shim {
@@ -75,7 +82,14 @@ async function bundleRunner(folder: string): Promise<string> {
 }
 
 /** Starts a shim for the current test; whatever the test leaves is ended with it. */
-export async function startShim({ server, agent, stdin, ...times }: ShimOptions): Promise<Shim> {
+export async function startShim({
+  server,
+  agent,
+  stdin,
+  stdout,
+  isOnTerminal,
+  ...times
+}: ShimOptions): Promise<Shim> {
   const folder = mkdtempSync(join(tmpdir(), 'sub-stdio-'));
   const runner = await bundleRunner(folder);
   const shimId = randomUUID();
@@ -86,7 +100,10 @@ export async function startShim({ server, agent, stdin, ...times }: ShimOptions)
   const shim = [runner, options, ...program];
   const args =
     agent === undefined ? shim : [fixture('agent.mjs'), agent, process.execPath, ...shim];
-  const child = spawn(process.execPath, args, { stdio: [stdin ?? 'pipe', 'pipe', 'pipe'] });
+  const words = [process.execPath, ...args].map((word) => `'${word}'`).join(' ');
+  const terminal = ['script', '-qec', `stty -echo -onlcr; exec ${words}`, '/dev/null'];
+  const [file = '', ...rest] = isOnTerminal === true ? terminal : [process.execPath, ...args];
+  const child = spawn(file, rest, { stdio: [stdin ?? 'pipe', stdout ?? 'pipe', 'pipe'] });
   child.stdin?.on('error', () => {});
   onTestFinished(() => {
     child.kill('SIGKILL');

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../../test/requirements.ts';
 import type { Incoming } from '../types.ts';
-import { type FrameLimits, lineSplitter } from './read-lines.ts';
+import { type FrameLimits, lineSplitter } from './split-lines.ts';
 
 const bytes = (text: string) => Buffer.from(text, 'latin1');
 const shown = (framed: Incoming) =>
@@ -124,3 +124,91 @@ describe('whatever the chunks', () => {
     );
   });
 });
+
+describe('lines that are read into the memory of the splitter', () => {
+  /** Reads a text in pieces of these sizes, as the kernel would: never more than there is room for. */
+  function readIn(text: string, sizes: readonly number[], limits: FrameLimits = {}) {
+    const splitter = lineSplitter(limits);
+    const out: Incoming[] = [];
+    let rest = bytes(text);
+    for (let at = 0; rest.length > 0; at++) {
+      const room = splitter.room();
+      const length = Math.min(room.length, rest.length, sizes[at % sizes.length] ?? 1);
+      room.set(rest.subarray(0, length));
+      // What was in the rest of the room before is of no account.
+      room.fill(0x0a, length);
+      out.push(...splitter.took(length));
+      rest = rest.subarray(length);
+    }
+    return [...out, ...splitter.end()];
+  }
+
+  it('are the same as in chunks, whatever the reads, and stay as they are while more is read', () => {
+    verifies('F-013');
+    const length = fc.oneof(
+      fc.nat({ max: 60 }),
+      fc.nat({ max: 20_000 }),
+      fc.integer({ min: 30_000, max: 400_000 }),
+    );
+    fc.assert(
+      fc.property(
+        fc.array(length, { minLength: 1, maxLength: 8 }),
+        fc.array(fc.integer({ min: 1, max: 300_000 }), { minLength: 1, maxLength: 6 }),
+        fc.constantFrom(50, 35_000, 200_000, 1_000_000),
+        (lengths, sizes, inspectBytesMax) => {
+          const line = (size: number, at: number) => String.fromCharCode(97 + at).repeat(size);
+          const text = `${lengths.map(line).join('\n')}\n{"cut`;
+          // The smallest of the sizes would make a long text a million reads.
+          const least = Math.ceil(text.length / 2_000);
+          const read = readIn(
+            text,
+            sizes.map((size) => Math.max(size, least)),
+            { inspectBytesMax },
+          );
+          expect(together(read)).toEqual(together(split([text], { inspectBytesMax })));
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('keep to themselves the memory that a long one needs', () => {
+    const read = readIn(`${'x'.repeat(300_000)}\nshort\nlast\n`, [100_000]);
+    const [long, ...short] = read.flatMap((one) => ('bytes' in one ? [one.bytes] : []));
+    expect(long?.length).toBe(300_001);
+    for (const one of short) {
+      expect(one.buffer).not.toBe(long?.buffer);
+      expect(one.buffer.byteLength).toBeLessThanOrEqual(65_536);
+    }
+  });
+
+  it('bring more with one read the longer the line is, and never more than they may take', () => {
+    const splitter = lineSplitter();
+    const rooms = Array.from({ length: 12 }, () => {
+      const room = splitter.room();
+      splitter.took(room.fill(0x78).length);
+      return room.length;
+    });
+    expect(rooms[0]).toBe(32_768);
+    expect(Math.max(...rooms)).toBe(262_144);
+  });
+
+  it('are not mixed with chunks: somebody may be reading into the memory', () => {
+    const splitter = lineSplitter();
+    splitter.feed(bytes('{"a'));
+    splitter.room().set(bytes('":1}\n'));
+    expect(splitter.took(5).map(shown)).toEqual([['message', '{"a":1}\n']]);
+    expect(() => splitter.feed(bytes('x'))).toThrow('the room that was given');
+  });
+});
+
+/** What was framed as one text each, with the pieces of a large line together. */
+function together(all: readonly Incoming[]): readonly string[] {
+  const out: string[] = [];
+  for (const one of all) {
+    const text = 'bytes' in one ? Buffer.from(one.bytes).toString('latin1') : '';
+    if (one.kind === 'piece') out.push(`${out.pop()}${text}`);
+    else out.push(`${one.kind} ${text}`);
+  }
+  return out;
+}
