@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EventLine } from '@subluminal/core/ports';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
 import { type LedgerSinkOptions, ledgerSink } from './ledger-sink.ts';
 import type { BatchingSink } from './prompt-sink.ts';
@@ -271,10 +271,14 @@ describe('under pressure', () => {
   });
 
   test('has a copy on disk of lines that the kernel has no room for', async () => {
+    const waits = vi.spyOn(Atomics, 'wait');
+    onTestFinished(() => waits.mockRestore());
     listener.reads = false;
     await listener.listen(socketPath);
     const sink = sinkOf();
     await listener.until(() => listener.connections === 1);
+    // Our end hears of the connection in a turn of the event loop after that.
+    for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => void setImmediate(resolve));
     const line = JSON.stringify({ text: 'x'.repeat(100_000) });
     const count = 20;
     for (let n = 0; n < count; n++) {
@@ -284,6 +288,8 @@ describe('under pressure', () => {
     const { queued, spooled } = sink.stats();
     expect(queued).toBe(count);
     expect(spooled).toBeGreaterThan(10);
+    // Once for all that follows: two milliseconds, not two for each line.
+    expect(waits).toHaveBeenCalledTimes(8);
     listener.resume();
     await listener.until(() => listener.received.length === count);
     await sink.close(5_000);

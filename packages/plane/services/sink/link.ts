@@ -1,5 +1,6 @@
 // One connection after the other to the ledger's socket, in the background.
 import { connect, type Socket } from 'node:net';
+import { isIdle, pipeFd, writeAtOnce } from '../../os/pipe-writes.ts';
 
 export interface LinkEvents {
   onOpen(): void;
@@ -28,6 +29,10 @@ const ANSWER_LENGTH_MAX = 65_536;
 const READ_BYTES = 4_096;
 /** Each answer wakes the process: those of so much time are read together. */
 const REST_MS = 50;
+/** A ledger that is busy makes room within this time; a longer wait would be felt by the agent. */
+const FULL_WAITS_MAX = 8;
+const FULL_WAIT_MS = 0.25;
+const NOBODY_WAKES = new Int32Array(new SharedArrayBuffer(4));
 
 export class LedgerLink {
   state: LinkState = 'lost';
@@ -80,10 +85,13 @@ export class LedgerLink {
     socket.on('close', () => this.#closed(socket));
   }
 
-  /** The kernel takes the bytes at once, unless it has no room: see `isClogged`. */
+  /** The kernel has taken the bytes, unless it has no room: see `isClogged`. */
   write(bytes: Buffer, lines: number): void {
     this.#sent += lines;
-    this.#socket?.write(bytes);
+    const socket = this.#socket;
+    if (socket === undefined) return;
+    const taken = isIdle(socket) ? writeSoon(socket, bytes) : 0;
+    if (taken < bytes.length) socket.write(bytes.subarray(taken));
   }
 
   /** Somebody waits for the ledger's word: it is read as it comes. */
@@ -138,6 +146,22 @@ export class LedgerLink {
     this.#acked = acked;
     this.#retryMs = RETRY_MIN_MS;
     return more > 0 && this.#options.events.onAck(more);
+  }
+}
+
+/**
+ * Waits a moment for a full socket: the disk, where the lines would go instead, takes as long, and then the
+ * ledger has them twice. Nothing is waited for again until the socket has been empty: see `isIdle`.
+ */
+function writeSoon(socket: Socket, bytes: Buffer): number {
+  const fd = pipeFd(socket);
+  if (fd === undefined) return 0;
+  let taken = 0;
+  for (let waits = 0; ; waits++) {
+    const more = writeAtOnce(fd, taken === 0 ? bytes : bytes.subarray(taken));
+    taken += more ?? 0;
+    if (taken === bytes.length || more === undefined || waits === FULL_WAITS_MAX) return taken;
+    Atomics.wait(NOBODY_WAKES, 0, 0, FULL_WAIT_MS);
   }
 }
 
