@@ -6,6 +6,5 @@ export { spawnServer } from './spawn.ts';
 export { lineSplitter } from './split-lines.ts';
 export type { StopReason } from './supervise.ts';
 export { onSignal, signalExit, supervise, watchParent } from './supervise.ts';
-export { decodeBytes, openAgent, openAgentEnds, openServer } from './transport.ts';
+export { createWriter, decodeBytes, openAgent, openAgentEnds, openServer } from './transport.ts';
 export { startGuard } from './watchdog.ts';
-export { createWriter } from './write-chunks.ts';

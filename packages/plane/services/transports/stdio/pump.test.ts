@@ -13,8 +13,7 @@ import { pipeFd } from '../../../os/pipe-writes.ts';
 import { readChunks } from './read-chunks.ts';
 import type { RunningServer } from './spawn.ts';
 import { startShim, until } from './testing/shim-process.ts';
-import { openServer } from './transport.ts';
-import { createWriter, handleRead } from './write-chunks.ts';
+import { createWriter, handleRead, openServer } from './transport.ts';
 
 /** Keeps every write apart; takes them only when let. */
 function slowSink() {

@@ -5,7 +5,10 @@ import { type ReadMemory, readInto } from './socket-memory.ts';
 
 export interface ChunkHandlers {
   chunk(chunk: Buffer): void;
-  /** Where a socket reads into, instead of making chunks; once it has, no more chunks come. */
+  /**
+   * Where a socket reads into, instead of making chunks; once it has, no more chunks come. More may come
+   * after `stop`: Node reads what a child has left in its pipe.
+   */
   readonly memory?: ReadMemory;
   /** Called once, also when the stream broke. */
   end(cause?: Error): void;
@@ -25,14 +28,8 @@ export function readChunks(source: Readable, on: ChunkHandlers) {
   const useMemory = (): void => {
     // What the stream has read by itself comes first.
     if (memory === undefined || source.readableLength > 0) return;
-    const mine = memory;
+    readInto(source, memory);
     memory = undefined;
-    readInto(source, {
-      room: () => mine.room(),
-      took: (bytes) => {
-        if (!isOver) mine.took(bytes);
-      },
-    });
   };
   const onData = (chunk: Buffer): void => {
     on.chunk(chunk);

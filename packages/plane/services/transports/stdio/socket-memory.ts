@@ -5,8 +5,8 @@ import { pipeHandle } from '../../../os/pipe-writes.ts';
 
 /** Where a socket puts what it reads: `room` before a read, `took` after it. */
 export interface ReadMemory {
-  room(): Uint8Array;
-  took(bytes: number): void;
+  readonly room: () => Uint8Array;
+  readonly took: (bytes: number) => void;
 }
 
 /** As the option `onread` of a socket. True when the next read goes into this memory. */
@@ -19,8 +19,8 @@ export function readInto(source: Readable, memory: ReadMemory): boolean {
   if (buffer === undefined || callback === undefined || next === undefined) return false;
   const room = memory.room();
   Reflect.set(source, buffer, room);
-  Reflect.set(source, callback, (bytes: number) => memory.took(bytes));
-  Reflect.set(source, next, () => memory.room());
+  Reflect.set(source, callback, memory.took);
+  Reflect.set(source, next, memory.room);
   handle.useUserBuffer(room);
   return true;
 }
