@@ -1,4 +1,4 @@
-// SHA-256, for the core, and ids that sort by time.
+// SHA-256 and the ids of calls, for the core.
 import { hash, randomFillSync } from 'node:crypto';
 import type { Sha256 } from '@subluminal/core/ports';
 
@@ -16,10 +16,7 @@ const IDS_AT_ONCE = 128;
 const VERSION = 0x7000;
 const COUNT_MAX = 0xfff;
 
-/**
- * Makes the ids of calls, and others: UUIDs of version 7 (RFC 9562), in ascending order. The random numbers of
- * `uuidv7` would load the web's cryptography.
- */
+/** Makes the ids of calls: UUIDs of version 7 (RFC 9562), in ascending order. */
 export function callIds(now: () => number = Date.now): () => string {
   const bytes = Buffer.alloc(RANDOM_BYTES * IDS_AT_ONCE);
   let digits = '';

@@ -1,6 +1,6 @@
 // What the settings of this machine say about every governed session: where its events go, its bounds and its gates.
 import { isFailure } from '@subluminal/contracts';
-import { callIds } from '../../os/crypto/index.ts';
+import { uuidv7 } from 'uuidv7';
 import type { Config, LoadResult } from '../../stores/config/index.ts';
 import { ledgerStarter } from '../daemon/ledger-starter.ts';
 import { type BatchingSink, fileSink, ledgerSink, offSink } from '../sink/index.ts';
@@ -31,7 +31,7 @@ export function openEventSink(
         socketPath: config['ledger.socket'],
         spoolDir: paths.spool,
         // A name that the server does not know: it may reach the same socket.
-        producer: callIds()(),
+        producer: uuidv7(),
         limits: { queueBytes: config['limits.queue_bytes'] },
         onNobody: ledgerStarter({ env, paths, config }, warn),
       });

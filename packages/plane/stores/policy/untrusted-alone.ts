@@ -10,7 +10,7 @@ import {
 import { sha256 } from '../../os/crypto/index.ts';
 
 /** Without a policy nothing is decided, and everything is recorded. */
-export const NO_POLICY: Bundle = {
+const NO_POLICY: Bundle = {
   policy_id: 'none',
   version: '0',
   mode: 'observe',
