@@ -55,24 +55,17 @@ const mode = 0o666 & ~process.umask();
 const others = require('node:module').createRequire(pointer);
 const scripts = new Map();
 const loaded = new Map();
-const brought = new Map();
 function load(id) {
   if (!id.startsWith('./')) return process.getBuiltinModule(id) ?? others(id);
   if (loaded.has(id)) return loaded.get(id).exports;
-  const module = { exports: {} };
-  loaded.set(id, module);
-  if (!brought.has(id)) bring(id);
-  brought.get(id)(module.exports, load, module, performance);
-  return module.exports;
-}
-function bring(id) {
   const file = path.join(folder, id);
   const cachedData = fs.existsSync(file + '.cache') ? fs.readFileSync(file + '.cache') : undefined;
   const script = new Script(fs.readFileSync(file, 'latin1'), { filename: file, cachedData });
+  const module = { exports: {} };
+  loaded.set(id, module);
   scripts.set(file, script);
-  const found = script.runInThisContext();
-  const all = typeof found === 'function' ? { [id]: found } : found;
-  for (const name of Object.keys(all)) brought.set(name, all[name]);
+  script.runInThisContext()(module.exports, load, module, performance);
+  return module.exports;
 }
 process.on('exit', () => {
   for (const [file, script] of scripts) {

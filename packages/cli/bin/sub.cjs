@@ -50,21 +50,14 @@ function run(pointer, clock) {
   const { Script } = getBuiltinModule('node:vm');
   const folder = pointer.slice(0, -'.js'.length);
   const loaded = new Map();
-  const brought = new Map();
   const load = (id) => {
     if (!id.startsWith('./')) return getBuiltinModule(id) ?? installed(id);
     const known = loaded.get(id);
     if (known !== undefined) return known.exports;
     const module = { exports: {} };
     loaded.set(id, module);
-    if (!brought.has(id)) bring(id, compile(folder + id.slice(1), Script).runInThisContext());
-    brought.get(id)(module.exports, load, module, clock);
+    compile(folder + id.slice(1), Script).runInThisContext()(module.exports, load, module, clock);
     return module.exports;
-  };
-  // A file holds one script, or several by their names.
-  const bring = (id, found) => {
-    const scripts = typeof found === 'function' ? { [id]: found } : found;
-    for (const name of Object.keys(scripts)) brought.set(name, scripts[name]);
   };
   load(textOf(pointer).split('\n', 1)[0]);
 }
