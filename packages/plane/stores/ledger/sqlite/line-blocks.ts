@@ -150,7 +150,7 @@ export function lineFinder(connection: Connection): LineFinder {
 }
 
 /** Where the next block begins. */
-export function nextBlockAfter(connection: Connection, seq: number): number {
+function nextBlockAfter(connection: Connection, seq: number): number {
   const sql = 'SELECT first_seq FROM line_blocks WHERE first_seq > ? ORDER BY first_seq LIMIT 1';
   const row = connection.get(sql, seq);
   return row === undefined ? Number.POSITIVE_INFINITY : integerCell(row, 'first_seq');
