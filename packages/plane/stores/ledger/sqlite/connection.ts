@@ -95,13 +95,13 @@ function connection(file: string, db: Database) {
 }
 
 /** What `work` reads with several statements is from one moment, though another process writes. */
-export function inOneView<T>(connection: Connection, work: () => T): T {
-  if (connection.db.isTransaction) return work();
-  connection.run('BEGIN');
+export function inOneView<T>(view: Connection, work: () => T): T {
+  if (view.db.isTransaction) return work();
+  view.run('BEGIN');
   try {
     return work();
   } finally {
-    connection.run('COMMIT');
+    view.run('COMMIT');
   }
 }
 

@@ -79,7 +79,7 @@ export async function packLines(group: readonly PlainLine[]): Promise<PackedBloc
 }
 
 /** The lines of a block, by their numbers. */
-class Block {
+class LineBlock {
   readonly firstSeq: number;
   readonly lastSeq: number;
   readonly bytes: Buffer;
@@ -126,14 +126,14 @@ function damaged(seq: number): Error {
 }
 
 /** By the id of the block, which is never given again: what was changed has another one. */
-type Blocks = Map<number, Block>;
+type Blocks = Map<number, LineBlock>;
 const caches = new WeakMap<Connection, Blocks>();
 
 /** What finds the line of an event; null where none is. It is for one look: what changes meanwhile it may not see. */
 export type LineFinder = (seq: number) => Buffer | null;
 
 export function lineFinder(connection: Connection): LineFinder {
-  let block: Block | undefined;
+  let block: LineBlock | undefined;
   let nothingTo = Number.NEGATIVE_INFINITY;
   let nothingFrom = Number.POSITIVE_INFINITY;
   return (seq) => {
@@ -156,7 +156,7 @@ function nextBlockAfter(connection: Connection, seq: number): number {
   return row === undefined ? Number.POSITIVE_INFINITY : integerCell(row, 'first_seq');
 }
 
-function blockOf(connection: Connection, seq: number): Block | undefined {
+function blockOf(connection: Connection, seq: number): LineBlock | undefined {
   const sql = `SELECT id, first_seq, last_seq FROM line_blocks
     WHERE first_seq <= ? ORDER BY first_seq DESC LIMIT 1`;
   const row = connection.get(sql, seq);
@@ -167,20 +167,20 @@ function blockOf(connection: Connection, seq: number): Block | undefined {
     integerCell(row, 'last_seq'),
   ];
   if (seq > lastSeq) return undefined;
-  const cache = caches.get(connection) ?? new Map<number, Block>();
+  const cache = caches.get(connection) ?? new Map<number, LineBlock>();
   caches.set(connection, cache);
   const known = cache.get(id);
   if (known !== undefined) return known;
   const packed = connection.get('SELECT bytes FROM line_blocks WHERE id = ?', id);
   // Another process has changed it just now.
   if (packed === undefined) return undefined;
-  const block = new Block({ firstSeq, lastSeq, bytes: bytesCell(packed, 'bytes') });
+  const block = new LineBlock({ firstSeq, lastSeq, bytes: bytesCell(packed, 'bytes') });
   remember(cache, id, block);
   return block;
 }
 
 /** The oldest go first. */
-function remember(cache: Blocks, id: number, block: Block): void {
+function remember(cache: Blocks, id: number, block: LineBlock): void {
   let bytes = block.bytes.length;
   for (const one of cache.values()) bytes += one.bytes.length;
   for (const [oldId, old] of cache) {

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { attempt } from '../../../os/index.ts';
 import { ledgerFailure } from '../chain/ledger-failure.ts';
-import { renewRows } from '../event-types/renew-rows.ts';
 import type { Projection } from '../store/projection.ts';
 import type {
   CallFilter,
@@ -40,6 +39,7 @@ import {
   sizeOf,
   statsOf,
 } from './overview.ts';
+import { renewRows } from './renew-rows.ts';
 import { checkedVersion, MIGRATIONS, migrate, WITHOUT_INDEXES } from './schema.ts';
 import { callsNamed, findCall, type NamedCalls, searchCalls } from './search.ts';
 import {

@@ -14,8 +14,8 @@ import {
   signHead,
   type Witness,
 } from '../chain/signed-head.ts';
-import { rebuildRows, renewRows } from '../event-types/renew-rows.ts';
 import type { PackedBlock } from '../sqlite/line-blocks.ts';
+import { rebuildRows, renewRows } from '../sqlite/renew-rows.ts';
 import type { Store } from '../sqlite/sqlite-store.ts';
 import type { StoreTransaction } from '../sqlite/transaction.ts';
 import type { Tip } from '../store/stored-rows.ts';

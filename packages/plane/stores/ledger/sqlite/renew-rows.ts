@@ -1,7 +1,8 @@
 // Makes all rows anew from the events: they are the source, the rows only an answer kept ready.
-import type { StoreTransaction } from '../sqlite/transaction.ts';
+
+import { PROJECTION_VERSION, projectRows } from '../event-types/project.ts';
 import { eventPages } from '../store/stored-rows.ts';
-import { PROJECTION_VERSION, projectRows } from './project.ts';
+import type { StoreTransaction } from './transaction.ts';
 
 export async function rebuildRows(transaction: StoreTransaction): Promise<void> {
   await transaction.clearProjections();
