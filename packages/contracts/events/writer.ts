@@ -11,7 +11,6 @@ import {
   type StringShape,
 } from '../shape/shape.ts';
 import { EVENT_DECISION, MAX_INSPECT_BYTES, MAX_PREVIEW_BYTES, TRUNCATED_PREVIEW } from './call.ts';
-import { callMembers, type ShortWay, type ShownMessage } from './call-lines.ts';
 import { PRODUCER, type Producer } from './envelope.ts';
 import { EVENT_LINE_LENGTH_MAX } from './parse.ts';
 import { SECRET_INJECTION_WRITTEN } from './secret-injection.ts';
@@ -39,8 +38,6 @@ export function eventWriter(producer: Producer, limits: Partial<InspectLimits> =
     throw new MalformedEvent('previewBytesMax', `from 0 to ${STRING_LENGTH_MAX}`);
   }
   const inspect: InspectLimits = { inspectBytesMax, previewBytesMax, utf8Bytes: limits.utf8Bytes };
-  const checkPreview = (shown: ShownMessage) => requirePreview(shown, inspect);
-  const way = { checkPreview, decisions: WRITTEN_DECISIONS };
   const shared = `","${compileMembers(PRODUCER, '')(producer).slice(1)},`;
   let lastTs = '';
 
@@ -51,28 +48,18 @@ export function eventWriter(producer: Producer, limits: Partial<InspectLimits> =
         if (!RFC3339.test(ts)) throw new MalformedEvent('ts', FORMATS.rfc3339.words);
         lastTs = ts;
       }
-      const members = callMembers(type, body, way) ?? bodyMembers(type, body, checkPreview);
+      const { write, watched } = bodyWriter(type);
+      for (const path in watched) watched[path] = undefined;
+      const members = write(body);
+      checkPreview(watched, inspect);
+      if (watched['error'] !== undefined && watched['status'] === 'OK') {
+        throw new MalformedEvent('error', 'absent when the status is OK');
+      }
       const head = `{"v":"${PACK_VERSION}","type":"${type}","ts":"${ts}${shared}`;
       const line = `${head}${members}}`;
       return line.length <= EVENT_LINE_LENGTH_MAX ? line : shorter(line, type);
     },
   };
-}
-
-/** The members of any event, by its shape. */
-function bodyMembers(type: string, body: unknown, checkPreview: ShortWay['checkPreview']): string {
-  const { write, watched } = bodyWriter(type);
-  for (const path in watched) watched[path] = undefined;
-  const members = write(body);
-  checkPreview({
-    bytes: watched['call.bytes_in'] ?? watched['bytes_out'],
-    isTruncated: watched['call.preview.truncated'] ?? watched['preview.truncated'],
-    text: watched['call.preview.args_preview'] ?? watched['preview.result_preview'],
-  });
-  if (watched['error'] !== undefined && watched['status'] === 'OK') {
-    throw new MalformedEvent('error', 'absent when the status is OK');
-  }
-  return members;
 }
 
 interface BodyWriter {
@@ -113,14 +100,16 @@ const WATCHED: ReadonlySet<string> = new Set([
 ]);
 
 /** The truncation contract: what was not inspected says so and is not shown; previews stay small. */
-function requirePreview(shown: ShownMessage, limits: InspectLimits): void {
-  const { bytes, isTruncated, text } = shown;
+function checkPreview(watched: Watched, limits: InspectLimits): void {
+  const bytes = watched['call.bytes_in'] ?? watched['bytes_out'];
   if (typeof bytes !== 'number') return;
   const { inspectBytesMax, previewBytesMax, utf8Bytes } = limits;
   const isInspected = bytes <= inspectBytesMax;
+  const isTruncated = watched['call.preview.truncated'] ?? watched['preview.truncated'];
   if (!isInspected && isTruncated !== true) {
     throw new MalformedEvent('preview.truncated', 'true above the limit of inspection');
   }
+  const text = watched['call.preview.args_preview'] ?? watched['preview.result_preview'];
   if (typeof text !== 'string' || text === TRUNCATED_PREVIEW) return;
   if (!isInspected) {
     throw new MalformedEvent('preview', `absent or ${TRUNCATED_PREVIEW} above that limit`);
@@ -142,10 +131,8 @@ function isHint(value: unknown): value is Hint {
 }
 
 /** The decision of most calls of a session is one and the same: it is checked and spelled out once. */
-const WRITTEN_DECISIONS = new WeakMap<object, string>();
-
 function remembering(write: JsonWriter): JsonWriter {
-  const known = WRITTEN_DECISIONS;
+  const known = new WeakMap<object, string>();
   return (value) => {
     const isObject = typeof value === 'object' && value !== null;
     const text = isObject ? known.get(value) : undefined;
@@ -382,9 +369,13 @@ function stringWriter(
 }
 
 const SHORT_LENGTH = 64;
-const UNESCAPED = /^[ !#-[\]-~]*$/;
 
 /** The JSON of a text; ids and names are short and almost never have anything to escape. */
 function quoted(text: string): string {
-  return text.length <= SHORT_LENGTH && UNESCAPED.test(text) ? `"${text}"` : JSON.stringify(text);
+  if (text.length > SHORT_LENGTH) return JSON.stringify(text);
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit < 0x20 || unit > 0x7e || unit === 0x22 || unit === 0x5c) return JSON.stringify(text);
+  }
+  return `"${text}"`;
 }
