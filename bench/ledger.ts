@@ -54,7 +54,8 @@ async function measureLedger(calls: number): Promise<Figures> {
     const file = ledgerFile(home);
     const bytes = bytesOnDisk(file);
     const reader = await openSqliteReader({ file });
-    const asked = await askQueries(reader).finally(() => reader.close());
+    const asked = await askQueries(reader);
+    await reader.close();
     const quick = timedSub(env, ['ledger', 'verify', '--quick']);
     const verify = timedSub(env, ['ledger', 'verify']);
     const { ingest, ingestEvents } = await ingestFile(home, Math.min(calls, FILE_CALLS_MAX));

@@ -32,7 +32,7 @@ const DEFLATE = { level: 4, memLevel: 9 };
 /** Groups lines that follow each other; the last group may not be full. None goes over a block that is there. */
 function groupLines(
   lines: readonly PlainLine[],
-  nextBlockAfter: (seq: number) => number,
+  blockAfter: (seq: number) => number,
 ): readonly (readonly PlainLine[])[] {
   const groups: PlainLine[][] = [];
   let [length, endSeq] = [0, 0];
@@ -42,7 +42,7 @@ function groupLines(
     if (group === undefined || length >= BLOCK_BYTES || seq >= endSeq) {
       groups.push([line]);
       length = bytes.length;
-      endSeq = Math.min(seq + BLOCK_SPAN, nextBlockAfter(seq));
+      endSeq = Math.min(seq + BLOCK_SPAN, blockAfter(seq));
     } else {
       group.push(line);
       length += bytes.length;
