@@ -48,6 +48,21 @@ describe('the policy without .env', () => {
     ['claude-code', 'Grep', { pattern: 'KEY', glob: '*nv' }, 'never-env'],
     ['claude-code', 'Grep', { pattern: 'KEY', glob: '?env' }, 'never-env'],
     ['claude-code', 'Grep', { pattern: 'KEY', glob: '**/*.ts' }, null],
+    ['claude-code', 'Grep', { pattern: 'KEY' }, 'never-env'],
+    ['claude-code', 'Grep', { pattern: 'KEY', path: '/repo', glob: '!*.md' }, 'never-env'],
+    ['claude-code', 'Grep', { pattern: 'KEY', output_mode: 'files_with_matches' }, 'never-env'],
+    ['claude-code', 'Grep', { pattern: 'KEY', type: 'sh' }, 'never-env'],
+    ['claude-code', 'Grep', { pattern: 'KEY', type: 'ts' }, null],
+    ['claude-code', 'Grep', { pattern: 'KEY', path: 'src' }, null],
+    ['claude-code', 'Glob', { pattern: '**/*' }, null],
+    ['copilot-cli', 'Grep', { pattern: 'KEY', path: 'src' }, 'never-env'],
+    ['copilot-cli', 'Grep', { pattern: 'KEY', paths: ['src', 'docs'] }, null],
+    ['cursor', 'Grep', { pattern: 'KEY', path: '.' }, 'never-env'],
+    ['cursor', 'codebase_search', { query: 'the key', target_directories: [] }, 'never-env'],
+    ['gemini-cli', 'grep_search', { pattern: 'KEY', dir_path: '.' }, 'never-env'],
+    ['gemini-cli', 'grep_search', { pattern: 'KEY', include_pattern: 'src/**' }, null],
+    ['gemini-cli', 'read_many_files', { include: ['**/*'] }, 'never-env'],
+    ['gemini-cli', 'read_many_files', { include: ['src/**/*.ts', 'README.md'] }, null],
     ['claude-code', 'Bash', { command: 'cat .env' }, 'never-env'],
     ['claude-code', 'Bash', { command: 'cat .e*' }, 'never-env'],
     ['claude-code', 'Bash', { command: 'cd src && head -3 ../.env' }, 'never-env'],
@@ -122,7 +137,9 @@ describe('the policy without .env', () => {
   it('tells the model what to do instead', async () => {
     const bash = { server_name: 'claude-code', tool_name: 'Bash', args: { command: 'cat .env' } };
     const { decision } = (await start()).call(bash, 0);
-    expect(decision.hint?.hint_text).toBe('Go on without the values of .env.');
+    expect(decision.hint?.hint_text).toBe(
+      'Go on without the values of .env. Search below src or by a glob such as *.ts.',
+    );
   });
 
   it('counts the calls of the client and of servers in one budget', async () => {

@@ -1,4 +1,5 @@
 export { character, withoutEscapes } from './escapes.ts';
+export { readsFolders } from './folder-tools.ts';
 export {
   type CommandOutline,
   type OpaquePart,

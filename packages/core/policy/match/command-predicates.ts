@@ -5,6 +5,7 @@ import { lexicalPath } from '../../paths/lexical-path.ts';
 import { compileGlob, type NameTest } from '../../patterns/glob.ts';
 import type { ProjectPaths } from '../../ports.ts';
 import { EMPTY_OUTLINE, outlineCall } from '../../shell/call-outline.ts';
+import { type FoldersRead, foldersRead } from '../../shell/folder-tools.ts';
 import type { CommandOutline, ProgramUse } from '../../shell/index.ts';
 import type { Call } from '../model/call.ts';
 import type { RuleRole } from '../model/rule-role.ts';
@@ -61,7 +62,7 @@ export function commandPredicates(
 
 /**
  * For `any_arg`: the files of a command from the folder that it is in when it names them, beside its words as they
- * stand. A rule that lets calls pass goes by the words alone.
+ * stand, and what a client's tool reads of folders. A rule that lets calls pass goes by the words alone.
  */
 export function commandFiles(
   match: AnyArgMatch,
@@ -71,12 +72,22 @@ export function commandFiles(
     const patterns = match[field];
     return patterns === undefined ? [] : [compilePathPatterns(patterns, field, needed(paths))];
   });
-  return ({ role, command, disk }) => {
+  return ({ role, call, args, command, disk }) => {
     if (tests.length === 0 || role === 'allows') return 'no';
     const view = { ...disk(), paths: needed(paths) };
     const { paths: named, trees } = command() ?? EMPTY_OUTLINE;
-    const files = [...named, ...trees.map(allBelow)];
-    return anyOf(tests, (test) => anyOf(files, (path) => judgeFile(path, test, view)));
+    const searched = foldersRead(call, args);
+    const files = [...named, ...trees.map(allBelow), ...(searched?.folders ?? [])];
+    const found = searched === undefined ? [] : filesSearched(searched, view);
+    return anyOf(tests, (test) =>
+      anyOf(
+        [
+          () => anyOf(files, (path) => judgeFile(path, test, view)),
+          () => anyOf(found, (path) => judgeFound(path, test, view)),
+        ],
+        (one) => one(),
+      ),
+    );
   };
 }
 
@@ -213,6 +224,32 @@ function judgeFile(path: string, test: PathPatternTest, disk: FileDisk): Certain
 
 /** Secrets of a project lie at its top, and in the folders there: more of a tree is not looked at. */
 const TREE_PATTERNS = ['.*', '[!.]*', '*/.*'];
+
+/** Clients leave them out of their searches. */
+const HISTORY = /\/\.(?:git|svn|hg|bzr|jj|sl)$/;
+
+/** What a search reads of folders; of the folders right in them, which it goes into, a name as its globs want it. */
+function filesSearched(searched: FoldersRead, disk: FileDisk): readonly string[] {
+  const { folders, globs, skipsHistory } = searched;
+  const inside = folders.flatMap((folder) => inTree(folder, disk));
+  const isSkipped = (path: string) => skipsHistory && HISTORY.test(path);
+  if (globs === undefined) return inside.filter((path) => !isSkipped(path));
+  const wanted = globs.map(
+    (glob) => `*/${glob.replace(/^[./]*\/|\/+$/g, '').replaceAll('**/', '*')}`,
+  );
+  const tests = globTests([...wanted, ...wanted.map((glob) => `${glob}/*`)], true);
+  const ends = new Set(globs.map((glob) => glob.replace(/^.*\//s, '').replace(/[*?]+/g, 'x')));
+  const all = inside.flatMap((path) => {
+    return isSkipped(path) ? [path] : [path, ...[...ends].map((end) => `${path}/${end}`)];
+  });
+  return all.filter((path) => tests.some((test) => test(path)));
+}
+
+/** A link counts by its own name, too. */
+function judgeFound(path: string, test: PathPatternTest, disk: FileDisk): Certainty {
+  const { byName, byPlace } = judgeReading(path, test, disk);
+  return byName ? 'yes' : byPlace;
+}
 
 function inTree(tree: string, { paths, expand }: FileDisk): readonly string[] {
   const folder = absoluteIn(tree, paths);

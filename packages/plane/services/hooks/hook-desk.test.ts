@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { isFailure } from '@subluminal/contracts';
+import { isFailure, type JsonObject } from '@subluminal/contracts';
 import { uuidv7 } from 'uuidv7';
 import { describe, expect, test, vi } from 'vitest';
 import { openDesk } from '../../stores/approvals/index.ts';
@@ -709,6 +709,28 @@ describe('a transcript', () => {
     expect(await tell(before(use), { cwd: join(cwd, 'src') })).toMatchObject({ do: 'refuse' });
     const moved = useOf('Bash', { command: 'cat ../.e*', cwd: join(cwd, 'src', 'deep') });
     expect(await tell(before(moved), { cwd: join(cwd, 'src') })).toMatchObject({ do: 'refuse' });
+  });
+
+  test('tells where a tool of the client searches whole folders', async () => {
+    const { desk, cwd, write } = await openHookDesk({
+      policy: rule('deny', '{action: BLOCK}', '{any_arg: {path_matches: [".env*"]}}'),
+    });
+    write('work/.env', 'KEY=1');
+    write('work/src/a.ts', 'KEY');
+    const search = async (folder: string, tool_input: JsonObject) => {
+      const sender = { session_id: 's1', cwd: folder, transcript_path: join(cwd, 't') };
+      const use = { hook_event_name: 'PreToolUse', tool_name: 'Grep', tool_input };
+      const body = JSON.stringify({ ...sender, ...use });
+      const { stdout } = await desk.handle('claude-code', body, {});
+      return stdout.includes('deny');
+    };
+    const src = join(cwd, 'src');
+    expect(await search(cwd, { pattern: 'KEY' })).toBe(true);
+    expect(await search(cwd, { pattern: 'KEY', path: 'src' })).toBe(false);
+    expect(await search(cwd, { pattern: 'KEY', cwd: src })).toBe(true);
+    expect(await search(src, { pattern: 'KEY' })).toBe(false);
+    expect(await search(src, { pattern: 'KEY', path: '..' })).toBe(true);
+    expect(await search(src, { pattern: 'KEY', path: '..', glob: '*.ts' })).toBe(false);
   });
 
   test('is looked at when the run ends, too', async () => {

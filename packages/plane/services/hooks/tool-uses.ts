@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { isObject, type JsonObject, type JsonValue } from '@subluminal/contracts';
 import type { HookAnswer, HookEvent, ToolUse } from '@subluminal/core/hooks';
+import { readsFolders } from '@subluminal/core/shell';
 import { sha256 } from '../../os/crypto/index.ts';
 import { parseJson } from '../../os/index.ts';
 import { type ClientSession, type EndedUse, isSameUse, type OpenUse } from './client-session.ts';
@@ -86,7 +87,7 @@ export class ToolUses {
     const told = untoldArgs(dialect, transcript?.path, use);
     const { workdir } = told;
     const cwd = typeof workdir === 'string' ? resolve(session.cwd, workdir) : session.cwd;
-    const untold = { ...told, ...folderOf({ use, args, cwd }, workdir) };
+    const untold = { ...told, ...folderOf({ client: dialect.client, use, args, cwd }, workdir) };
     const governed = await this.#options.governed(session, use.server, cwd);
     if (typeof governed === 'string') return governed;
     // Another hook may have told of the same use while the session was opened.
@@ -337,14 +338,23 @@ function giveUp(session: ClientSession, open: OpenUse): void {
   open.session.cancel(open.id);
 }
 
-/** Rules start from the folder of the project: a command that runs elsewhere says where. */
+interface PlacedUse {
+  readonly client: string;
+  readonly use: ToolUse;
+  readonly args: unknown;
+  readonly cwd: string;
+}
+
+/** Rules start from the folder of the project: a command or a search that runs elsewhere says where. */
 function folderOf(
-  { use, args, cwd }: { readonly use: ToolUse; readonly args: unknown; readonly cwd: string },
+  { client, use, args, cwd }: PlacedUse,
   workdir: JsonValue | undefined,
 ): JsonObject {
   if (workdir !== undefined) return { workdir: cwd };
-  const isCommand = isObject(args) && Object.hasOwn(args, 'command') && use.tool !== 'apply_patch';
-  if (!isCommand || use.server !== undefined || cwd === '') return {};
+  if (!isObject(args) || use.server !== undefined || cwd === '') return {};
+  const isCommand = Object.hasOwn(args, 'command') && use.tool !== 'apply_patch';
+  const isSearch = readsFolders({ server_name: client, tool_name: use.tool });
+  if (!isCommand && !isSearch) return {};
   const isElsewhere = resolve(cwd) !== process.cwd();
   return isElsewhere || Object.hasOwn(args, 'cwd') ? { cwd: resolve(cwd) } : {};
 }
