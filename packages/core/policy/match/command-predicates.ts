@@ -3,7 +3,7 @@
 import type { AnyArgMatch, CommandMatch } from '@subluminal/contracts';
 import { lexicalPath } from '../../paths/lexical-path.ts';
 import { compileGlob, type NameTest } from '../../patterns/glob.ts';
-import type { ProjectPaths } from '../../ports.ts';
+import type { Expansion, ProjectPaths } from '../../ports.ts';
 import { EMPTY_OUTLINE, outlineCall } from '../../shell/call-outline.ts';
 import { type FoldersRead, foldersRead } from '../../shell/folder-tools.ts';
 import type { CommandOutline, ProgramUse } from '../../shell/index.ts';
@@ -78,12 +78,13 @@ export function commandFiles(
     const { paths: named, trees } = command() ?? EMPTY_OUTLINE;
     const searched = foldersRead(call, args);
     const files = [...named, ...trees.map(allBelow), ...(searched?.folders ?? [])];
-    const found = searched === undefined ? [] : filesSearched(searched, view);
+    const found = searched === undefined ? NOTHING : filesSearched(searched, view);
     return anyOf(tests, (test) =>
       anyOf(
         [
           () => anyOf(files, (path) => judgeFile(path, test, view)),
-          () => anyOf(found, (path) => judgeFound(path, test, view)),
+          () => anyOf(found.paths, (path) => judgeFound(path, test, view)),
+          () => (found.isWhole ? 'no' : 'maybe'),
         ],
         (one) => one(),
       ),
@@ -217,23 +218,27 @@ function judgeFile(path: string, test: PathPatternTest, disk: FileDisk): Certain
   if (whole === 'maybe' || !/[*?[]/.test(path)) return whole;
   const { paths: meant, isWhole } = disk.expand(absoluteIn(path, disk.paths));
   if (!isWhole) return 'maybe';
-  const below = path.endsWith('/**') ? inTree(path.slice(0, -3), disk) : [];
-  const places = [...meant, ...below].map((one) => judgeReading(one, test, disk).byPlace);
+  const below = path.endsWith('/**') ? inTree(path.slice(0, -3), disk) : NOTHING;
+  if (!below.isWhole) return 'maybe';
+  const places = [...meant, ...below.paths].map((one) => judgeReading(one, test, disk).byPlace);
   return agreed([whole, ...places], whole);
 }
 
 /** Secrets of a project lie at its top, and in the folders there: more of a tree is not looked at. */
 const TREE_PATTERNS = ['.*', '[!.]*', '*/.*'];
+const NOTHING: Expansion = { paths: [], isWhole: true };
 
 /** Clients leave them out of their searches. */
 const HISTORY = /\/\.(?:git|svn|hg|bzr|jj|sl)$/;
 
 /** What a search reads of folders; of the folders right in them, which it goes into, a name as its globs want it. */
-function filesSearched(searched: FoldersRead, disk: FileDisk): readonly string[] {
+function filesSearched(searched: FoldersRead, disk: FileDisk): Expansion {
   const { folders, globs, skipsHistory } = searched;
-  const inside = folders.flatMap((folder) => inTree(folder, disk));
+  const trees = folders.map((folder) => inTree(folder, disk));
+  const isWhole = trees.every((tree) => tree.isWhole);
+  const inside = trees.flatMap(({ paths }) => paths);
   const isSkipped = (path: string) => skipsHistory && HISTORY.test(path);
-  if (globs === undefined) return inside.filter((path) => !isSkipped(path));
+  if (globs === undefined) return { paths: inside.filter((path) => !isSkipped(path)), isWhole };
   const wanted = globs.map(
     (glob) => `*/${glob.replace(/^[./]*\/|\/+$/g, '').replaceAll('**/', '*')}`,
   );
@@ -242,7 +247,7 @@ function filesSearched(searched: FoldersRead, disk: FileDisk): readonly string[]
   const all = inside.flatMap((path) => {
     return isSkipped(path) ? [path] : [path, ...[...ends].map((end) => `${path}/${end}`)];
   });
-  return all.filter((path) => tests.some((test) => test(path)));
+  return { paths: all.filter((path) => tests.some((test) => test(path))), isWhole };
 }
 
 /** A link counts by its own name, too. */
@@ -251,9 +256,11 @@ function judgeFound(path: string, test: PathPatternTest, disk: FileDisk): Certai
   return byName ? 'yes' : byPlace;
 }
 
-function inTree(tree: string, { paths, expand }: FileDisk): readonly string[] {
+/** What of a tree is looked at; not whole where its top was not read, because too much else was. */
+function inTree(tree: string, { paths, expand }: FileDisk): Expansion {
   const folder = absoluteIn(tree, paths);
-  return TREE_PATTERNS.flatMap((end) => expand(`${folder}/${end}`).paths);
+  const found = TREE_PATTERNS.map((end) => expand(`${folder}/${end}`));
+  return { paths: found.flatMap((one) => one.paths), isWhole: found[0]?.isWhole !== false };
 }
 
 function absoluteIn(path: string, { home, project }: ProjectPaths): string {

@@ -20,13 +20,17 @@ const PATHS: ProjectPaths = {
       const name = file.slice(file.lastIndexOf('/') + 1);
       return file === `${folder}/${name}` && name.startsWith('.') === (end === '.*');
     });
-    return { paths, isWhole: true };
+    return { paths, isWhole: folder !== '/unread' };
   },
 };
 
-async function isRefused(any_arg: AnyArgMatch, args: JsonObject): Promise<boolean> {
+async function isRefused(
+  any_arg: AnyArgMatch,
+  args: JsonObject,
+  tool_name = 'Grep',
+): Promise<boolean> {
   const run = runOf(await snapshotOf([deny('r', { any_arg })], { paths: PATHS }));
-  const call = { server_name: 'claude-code', tool_name: 'Grep', args: { pattern: 'KEY', ...args } };
+  const call = { server_name: 'claude-code', tool_name, args: { pattern: 'KEY', ...args } };
   return run.call(call, 0).decision.action === 'BLOCK';
 }
 
@@ -50,4 +54,12 @@ test.each<[AnyArgMatch, JsonObject, boolean]>([
   [{ path_matches: ['**/.git/**'] }, { glob: '**' }, true],
 ])('a rule with %j sees a search with %j: %s', async (match, args, isSo) => {
   expect(await isRefused(match, args)).toBe(isSo);
+});
+
+test('a folder that could not be read may hold anything', async () => {
+  const match = { path_matches: ['.env*'] };
+  expect(await isRefused(match, { path: '/unread' })).toBe(true);
+  expect(await isRefused(match, { path: '/unread', glob: '*.ts' })).toBe(true);
+  expect(await isRefused(match, { command: 'grep -r KEY /unread' }, 'Bash')).toBe(true);
+  expect(await isRefused(match, { command: 'grep -r KEY src' }, 'Bash')).toBe(false);
 });

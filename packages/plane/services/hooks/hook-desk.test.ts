@@ -731,6 +731,8 @@ describe('a transcript', () => {
     expect(await search(src, { pattern: 'KEY' })).toBe(false);
     expect(await search(src, { pattern: 'KEY', path: '..' })).toBe(true);
     expect(await search(src, { pattern: 'KEY', path: '..', glob: '*.ts' })).toBe(false);
+    const many = Array.from({ length: 1_100 }, (_, index) => `x${index}`).join(' ');
+    expect(await search(cwd, { pattern: 'KEY', path: `src ${many}` })).toBe(true);
   });
 
   test('is looked at when the run ends, too', async () => {
