@@ -103,6 +103,11 @@ test('Gemini CLI keeps its hooks from `sub import --hooks` until `sub restore`',
     [shell('cat .env'), HINT, 'gemini-cli run_shell_command REJECT_WITH_HINT'],
     [shell('cat src/main.ts'), 'answer = 42', 'gemini-cli run_shell_command ALLOW'],
     [
+      { tool: 'grep_search', args: { pattern: 'TOKEN' } },
+      HINT,
+      'gemini-cli grep_search REJECT_WITH_HINT',
+    ],
+    [
       { tool: 'write_file', args: { file_path: 'src/new.ts', content: 'x' } },
       'new.ts',
       'gemini-cli write_file ALLOW',
@@ -151,6 +156,8 @@ test('Copilot CLI has its hooks for as long as `sub wrap` runs', async ({ skip }
   const steps: readonly Step[] = [
     [bash('cat .env'), HINT, 'copilot-cli Bash REJECT_WITH_HINT'],
     [{ tool: 'view', args: { path: at('.env') } }, HINT, 'copilot-cli Read REJECT_WITH_HINT'],
+    [{ tool: 'grep', args: { pattern: 'TOKEN' } }, HINT, 'copilot-cli Grep REJECT_WITH_HINT'],
+    [{ tool: 'grep', args: { pattern: '4', paths: 'src' } }, 'main.ts', 'copilot-cli Grep ALLOW'],
     [bash('cat src/main.ts'), 'answer = 42', 'copilot-cli Bash ALLOW'],
     [
       { tool: 'create', args: { path: at('src/new.ts'), file_text: 'x' } },
