@@ -70,8 +70,8 @@ export async function sendCalls(
   const child = spawn(NODE, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const chunks: Buffer[] = [];
   child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
-  const [code]: readonly unknown[] = await once(child, 'close');
-  if (code !== 0) throw new Error(`the producers ended with ${String(code)}`);
+  await once(child, 'close');
+  if (child.exitCode !== 0) throw new Error(`the producers ended with ${child.exitCode}`);
   const sent: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'));
   const { calls: made, events, bytes, ms } = isObject(sent) ? sent : {};
   return { calls: Number(made), events: Number(events), bytes: Number(bytes), ms: Number(ms) };
