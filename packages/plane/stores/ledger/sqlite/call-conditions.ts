@@ -3,6 +3,7 @@ import type { CallFilter, Position } from '../store/query.ts';
 import type { Connection } from './connection.ts';
 import { nameIn } from './name-conditions.ts';
 import type { Condition } from './rows.ts';
+import { startOfHash } from './schema.ts';
 
 /** So many calls are sorted or checked in no time. */
 const RARE_CALLS_MAX = 20_000;
@@ -46,6 +47,8 @@ export function conditionsOf(
   const { decision, status, provider, model } = filter;
   const isTurn = (provider ?? model) !== undefined;
   return [
+    // In the words of the index.
+    [`${startOfHash('c.args_hash')} = ${startOfHash('?')}`, filter.argsHash],
     ['c.args_hash = ?', filter.argsHash],
     ['c.run_id = ?', filter.runId],
     ['c.rule_id = ?', filter.ruleId],

@@ -196,6 +196,11 @@ const NOTICES = `CREATE INDEX events_notices ON events (type, seq) WHERE ${NOTIC
 const WOULD = `CREATE INDEX calls_would ON tool_calls (would_rule_id, created_at)
   WHERE would_rule_id IS NOT NULL;`;
 
+/** What an index has of a hash: enough to leave hardly any other call. */
+export function startOfHash(hash: string): string {
+  return `substr(${hash}, 1, 16)`;
+}
+
 /**
  * A line stands once: as it came, then packed with its neighbours; lines of earlier versions stay in `events`. A
  * preview is read from the line that brought it.
@@ -218,7 +223,10 @@ CREATE TABLE previews (
   args_seq INTEGER,
   result_seq INTEGER,
   redaction_flags INTEGER NOT NULL
-) STRICT;`;
+) STRICT;
+-- Hashes come in no order: a third of the pages is touched by a start of each.
+DROP INDEX calls_args;
+CREATE INDEX calls_args ON tool_calls (${startOfHash('args_hash')}, created_at);`;
 
 export const MIGRATIONS: readonly string[] = [
   FIRST,
