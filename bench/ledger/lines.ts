@@ -50,7 +50,7 @@ export function sources(): readonly Source[] {
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
       .filter((name) => TEXT_FILE.test(name) && !/node_modules|dist/.test(name))
       .map((name) => ({
-        path: `/home/dev/work/${folder}/${name}`,
+        path: `/home/dev/code/${folder}/${name}`,
         text: readFileSync(join(ROOT, folder, name), 'utf8'),
       })),
   ).filter(({ text }) => text.length > PIECE.min + PIECE.spread);
