@@ -35,8 +35,7 @@ export class Ledgerd {
   }
 
   static async start(env: NodeJS.ProcessEnv): Promise<Ledgerd> {
-    const flags = (process.env['BENCH_NODE_FLAGS'] ?? '').split(' ').filter((flag) => flag !== '');
-    const child = spawn(NODE, [...flags, SUB, 'ledgerd', '--foreground'], {
+    const child = spawn(NODE, [SUB, 'ledgerd', '--foreground'], {
       env,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
