@@ -1,6 +1,7 @@
 import type { Lease } from '@subluminal/contracts/hub-frames';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { budget, snapshotOf } from '../policy/testing/scenario.ts';
+import { asksFor, guardOf } from './guard.test-support.ts';
 import { call, inShort, lineOf, type Play, play } from './playbook.test-support.ts';
 import type { Approver, HubAnswer, HubReply } from './types.ts';
 
@@ -101,4 +102,44 @@ it('a held call that is refused brings no call back that was counted meanwhile',
   expect(make(scene, 3)).toEqual({ needed: [], done: passes });
   scene.session.approval(callId, 'rejected', 0);
   expect(make(scene, 4).needed).toEqual([{ ...COUNTER, calls: 1 }]);
+});
+
+describe('a call that a gate holds, and whose lease has gone back meanwhile', () => {
+  async function approved(given: (policyHash: string) => HubAnswer['leased']) {
+    const { policy_hash: policyHash } = (await snapshotOf(RULES)).ref;
+    const guard = guardOf({ content: asksFor('gate:content') });
+    const config = { hub: true, leases: true, approver, guard };
+    const scene = await play(RULES, { config });
+    const leased = { policyHash, leases: [{ ...COUNTER, calls: 2 }] };
+    make(scene, 1, { answers: [{ callId: '', outcome: undefined, leased }] });
+    expect(scene.session.giveUpLeases(0)).toEqual([{ ...COUNTER, calls: 2 }]);
+    const [command] = scene.session.approval('call-1', 'approved', 0);
+    if (command?.do !== 'consult') throw new Error('the hub is not asked');
+    const { ref, leases } = command.question;
+    expect(leases).toEqual([{ ...COUNTER, calls: 1 }]);
+    const answer = { callId: ref.call_id, outcome: undefined, leased: given(policyHash) };
+    const done = inShort(scene.session.consulted(answer, 0));
+    return { done, left: scene.session.giveUpLeases(0) };
+  }
+
+  it('passes with what the hub leases then, and counts it', async () => {
+    const { done, left } = await approved((policyHash) => ({
+      policyHash,
+      leases: [{ ...COUNTER, calls: 3 }],
+    }));
+    expect(done).toEqual(expect.arrayContaining(['forward to server in part']));
+    expect(left).toEqual([{ ...COUNTER, calls: 2 }]);
+  });
+
+  it('is refused when nothing is left of the budget', async () => {
+    const none = { ...COUNTER, calls: 0 };
+    const { done, left } = await approved((policyHash) => ({ policyHash, leases: [none] }));
+    expect(done.join()).not.toContain('forward');
+    expect(left).toEqual([]);
+  });
+
+  it('is refused when the hub does not answer', async () => {
+    const { done } = await approved(() => undefined);
+    expect(done.join()).not.toContain('forward');
+  });
 });

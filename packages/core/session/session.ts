@@ -138,6 +138,7 @@ export class Session {
 
   /** The hub has answered a `consult` command. */
   consulted(answer: HubAnswer, nowMs: number): Commands {
+    takeLeases(this.context, answer.leased, nowMs);
     return this.act(nowMs, (step) => consulted(step, answer));
   }
 

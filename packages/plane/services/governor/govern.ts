@@ -298,8 +298,8 @@ function performDeferringEvents(governed: GovernedSession, command: Command): vo
 function consult(governed: GovernedSession, question: HubQuestion): void {
   const { hub } = governed.parts;
   const callId = question.ref.call_id;
-  const tell = (outcome: HubAnswer['outcome']): void =>
-    runCommands(governed, governed.session.consulted({ callId, outcome }, governed.now()));
-  if (hub === undefined) return tell(undefined);
-  void hub.ask([question]).then(([answer]) => tell(answer?.outcome));
+  const tell = (answer: HubAnswer = { callId, outcome: undefined }): void =>
+    runCommands(governed, governed.session.consulted(answer, governed.now()));
+  if (hub === undefined) return tell();
+  void hub.ask([question]).then(([answer]) => tell(answer));
 }
