@@ -20,6 +20,8 @@ export interface LeaseHolder {
 /** Calls of one counter of which it is not known here whether their holder has used them. */
 interface Held {
   readonly counter: LeaseCounter;
+  /** The version of the policy that they were leased by: in another one, a call may take more from the counter. */
+  readonly policyHash: string;
   calls: number;
   /** The holder has not answered in time: its calls count as used unless it still returns some. */
   isLate: boolean;
@@ -121,7 +123,7 @@ export class Leases {
     for (const lease of leases) {
       const id = policy === undefined ? '' : idOf(policy, lease);
       const known = held.get(id);
-      if (policy === undefined || known === undefined) continue;
+      if (policy === undefined || known?.policyHash !== hashOf(policy)) continue;
       // Nobody returns more than was leased.
       const calls = Math.min(known.calls, lease.calls);
       known.calls -= calls;
@@ -149,8 +151,11 @@ export class Leases {
     const calls = Math.min(left, Math.max(need.calls, Math.min(share, HUB_LEASE_CALLS_MAX)));
     this.#take(policy, { rule, key, calls });
     const id = idOf(policy, need);
-    const before = held.get(id)?.calls ?? 0;
-    held.set(id, { counter: { rule, key }, calls: before + calls, isLate: false });
+    const known = held.get(id);
+    const policyHash = hashOf(policy);
+    // What another version leased is used.
+    const before = known?.policyHash === policyHash ? known.calls : 0;
+    held.set(id, { counter: { rule, key }, policyHash, calls: before + calls, isLate: false });
     return { rule, key, calls };
   }
 
@@ -226,6 +231,10 @@ function withResolver(): { readonly promise: Promise<void>; readonly resolve: ()
     resolve = settle;
   });
   return { promise, resolve };
+}
+
+function hashOf({ snapshot: { production } }: HubPolicy): string {
+  return production.ref.policy_hash;
 }
 
 function idOf({ snapshot: { production } }: HubPolicy, { rule, key }: LeaseCounter): string {
