@@ -21,8 +21,8 @@ async function rogue(...policies: readonly SealedPolicy[]) {
   const giveBack = (
     { hash: policy_hash }: SealedPolicy,
     leases: readonly Lease[],
-    recall?: number,
-  ) => hub.giveBack({ policy_hash, leases, recall }, holder);
+    more: { readonly recall?: number } = {},
+  ) => hub.giveBack({ policy_hash, leases, ...more }, holder);
   return { lease, giveBack };
 }
 
@@ -39,7 +39,7 @@ it.each<[string, readonly Lease[]]>([
   const { lease, giveBack } = await rogue(policy);
   expect(await lease(policy, 10)).toBe(10);
   giveBack(policy, returned);
-  giveBack(policy, returned, 1);
+  giveBack(policy, returned, { recall: 1 });
   expect(await lease(policy, 1_000)).toBeLessThanOrEqual(10);
   expect(await lease(policy, 1)).toBe(0);
 });

@@ -12,7 +12,7 @@ import type {
 } from '../store/stored-rows.ts';
 import { TABLES } from '../store/tables.ts';
 import { type Connection, inOneView } from './connection.ts';
-import { type LineFinder, lineFinder } from './line-blocks.ts';
+import { doubledSeq, type LineFinder, lineFinder } from './line-blocks.ts';
 import { loadSqlite, type SqlRow } from './load.ts';
 import {
   anyCell,
@@ -209,11 +209,15 @@ function schemaFault(
 
 const RESTORE = 'restore the ledger from a backup';
 
-/** SQLite's own check: pages, constraints, and that each index holds what its table holds. */
+/** SQLite's own check: pages, constraints, and that each index holds what its table holds. And each line stands once. */
 function contentFaults(connection: Connection): readonly StructureFault[] {
+  const seq = doubledSeq(connection);
+  const message = `the line of event ${seq} stands in two places, and readers may be shown another than that which was signed; ${RESTORE}`;
+  const doubled: readonly StructureFault[] =
+    seq === undefined ? [] : [{ kind: 'added', seq, message }];
   const rows = connection.all(`PRAGMA integrity_check(${FAULTS_MAX})`);
   const texts = rows.map((row) => textCell(row, 'integrity_check'));
-  return texts
+  const faults = texts
     .filter((text) => text !== 'ok')
     .map((text): StructureFault => {
       const isIndex = /\bindex\b/.test(text);
@@ -222,4 +226,5 @@ function contentFaults(connection: Connection): readonly StructureFault[] {
         : RESTORE;
       return { kind: isIndex ? 'index' : 'unreadable', message: `${text}: ${fix}` };
     });
+  return [...doubled, ...faults];
 }

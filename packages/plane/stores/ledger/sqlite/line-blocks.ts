@@ -200,6 +200,20 @@ export function lineAt(connection: Connection, seq: number, packed: LineFinder):
   return plain ?? packed(seq)?.toString('utf8') ?? null;
 }
 
+/**
+ * The first event of which a line may stand in two places; undefined when each stands once. Who reads all lines and
+ * who looks for one would else read different ones.
+ */
+export function doubledSeq(connection: Connection): number | undefined {
+  const blocks = `SELECT first_seq AS seq FROM (
+      SELECT first_seq, last_seq, lag(last_seq) OVER (ORDER BY first_seq, last_seq) AS before FROM line_blocks)
+    WHERE first_seq <= before OR last_seq < first_seq LIMIT 1`;
+  const lines = `SELECT l.seq FROM lines l WHERE l.seq <= (SELECT last_seq FROM line_blocks
+    WHERE first_seq <= l.seq ORDER BY first_seq DESC LIMIT 1) LIMIT 1`;
+  const row = connection.get(blocks) ?? connection.get(lines);
+  return row && integerCell(row, 'seq');
+}
+
 // What the writer changes.
 
 /** So many lines are packed in one go, or so much. */

@@ -43,8 +43,10 @@ export interface RejectRow {
 
 /** Something that our own steps cannot have left in the file. */
 export interface StructureFault {
-  /** `schema`: what is defined; `index`: an index against its table; `unreadable`: all else. */
-  readonly kind: 'schema' | 'index' | 'unreadable';
+  /** `schema`: what is defined; `index`: an index against its table; `added`: a line twice; `unreadable`: all else. */
+  readonly kind: 'schema' | 'index' | 'added' | 'unreadable';
+  /** The event that it is about. */
+  readonly seq?: number;
   /** A table itself is missing or another one: its rows may not even be readable. */
   readonly isTable?: boolean;
   /** What is wrong, and what to do. */

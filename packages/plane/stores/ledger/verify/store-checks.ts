@@ -91,5 +91,5 @@ export async function checkContent(reader: ChainReader, findings: Findings): Pro
 }
 
 function report(faults: readonly StructureFault[], findings: Findings): void {
-  for (const { kind, message } of faults) findings.error(kind, message);
+  for (const { kind, message, seq } of faults) findings.error(kind, message, seq);
 }
