@@ -37,7 +37,7 @@ export interface SavedFolders {
   readonly current: Folders;
   readonly previous: Folders;
   readonly afterFailure: Folders;
-  readonly stack: readonly Folders[] | undefined;
+  readonly pushed: Folders | undefined;
 }
 
 export class WorkingFolders {
@@ -48,8 +48,11 @@ export class WorkingFolders {
   /** What other branches of a list leave behind. */
   #skipped: Folders = [];
   #previous: Folders = UNKNOWN_FOLDER;
-  /** What `popd` goes back to; nothing where that is not known. */
-  #stack: readonly Folders[] | undefined = [];
+  /**
+   * What `popd` may go back to: any that was left by `pushd`, as another one may have failed, or stand in a branch
+   * that did not run. Nothing where it is not known.
+   */
+  #pushed: Folders | undefined = [];
   readonly #visited: Folder[] = [];
   /** `set -e`: a command that fails ends the script. */
   endsOnFailure = false;
@@ -73,7 +76,7 @@ export class WorkingFolders {
       current: this.#current,
       previous: this.#previous,
       afterFailure: this.#afterFailure,
-      stack: this.#stack,
+      pushed: this.#pushed,
     };
   }
 
@@ -82,7 +85,7 @@ export class WorkingFolders {
     this.#current = saved.current;
     this.#previous = saved.previous;
     this.#afterFailure = saved.afterFailure;
-    this.#stack = saved.stack;
+    this.#pushed = saved.pushed;
     this.#skipped = [];
   }
 
@@ -90,7 +93,7 @@ export class WorkingFolders {
   merge(saved: SavedFolders): void {
     this.#current = union(this.#current, this.#afterFailure, this.#skipped, saved.current);
     this.#afterFailure = this.#current;
-    if (this.#stack?.length !== saved.stack?.length) this.#stack = undefined;
+    this.#pushed = this.#pushed && saved.pushed && union(this.#pushed, saved.pushed);
     this.#skipped = [];
   }
 
@@ -120,30 +123,22 @@ export class WorkingFolders {
 
   /** `pushd x`; nothing where it does something else. */
   push(paths: Folders | undefined): void {
-    const before = this.#current;
-    this.#stack = paths === undefined ? undefined : this.#stack && [...this.#stack, before];
+    this.#pushed = paths && this.#pushed && union(this.#pushed, this.#current);
     this.change(paths ?? UNKNOWN_FOLDER);
   }
 
   /** `popd`; false where nobody knows where it goes. */
   pop(): boolean {
-    const to = this.#stack?.at(-1);
-    // There is nothing to go back to.
-    if (this.#stack !== undefined && to === undefined) {
-      this.stay();
-      return true;
-    }
-    this.#stack = this.#stack?.slice(0, -1);
-    this.change(['.']);
-    this.#current = to ?? UNKNOWN_FOLDER;
-    this.#visited.push(...this.#current);
-    return to !== undefined;
+    // There may be nothing to go back to.
+    if (this.#pushed?.length === 0) this.stay();
+    else this.#goTo(this.#pushed ?? UNKNOWN_FOLDER);
+    return this.#pushed !== undefined;
   }
 
   /** For a process of its own, whose folders nobody else shares. */
   copy(): WorkingFolders {
     const own = new WorkingFolders(this.#current);
-    own.#stack = this.#stack;
+    own.#pushed = this.#pushed;
     return own;
   }
 
@@ -155,8 +150,12 @@ export class WorkingFolders {
   }
 
   goBack(): void {
+    this.#goTo(this.#previous);
+  }
+
+  #goTo(folders: Folders): void {
     const before = this.#current;
-    this.#current = this.#previous;
+    this.#current = folders;
     this.#visited.push(...this.#current);
     this.#previous = before;
     this.#afterFailure = before;
