@@ -11,7 +11,7 @@ import {
   type SessionConfig,
 } from '@subluminal/core/session';
 import { SessionDirection } from '@subluminal/plane/govern';
-import { decodeBytes, lineSplitter } from '@subluminal/plane/stdio';
+import { decodeBytes, LineSplitter } from '@subluminal/plane/stdio';
 import type { Transport } from '@subluminal/plane/transports';
 import { DENIED, type Random } from './hostile-messages.ts';
 
@@ -117,7 +117,7 @@ export async function sessionRig(limit: number, guard?: Guard): Promise<SessionR
   const settled = (): void => {};
   const feedFrom = (from: 'agent' | 'server') => {
     const direction = new SessionDirection({ from, session, transports, now, act, settled });
-    const splitter = lineSplitter(limits);
+    const splitter = new LineSplitter(limits);
     return (chunk: Buffer): void => direction.incoming(splitter.feed(chunk));
   };
   const feeds = { agent: feedFrom('agent'), server: feedFrom('server') };

@@ -1,7 +1,7 @@
 // A peer that is no process and no connection: what it sends is handed over, and what it gets is handed back.
 import { GatheredBytes } from '../../../os/index.ts';
 import { oneLine } from '../one-line.ts';
-import { lineSplitter } from '../stdio/index.ts';
+import { LineSplitter } from '../stdio/index.ts';
 import type { Transport, TransportHandlers } from '../types.ts';
 
 export interface MemoryPeer {
@@ -22,14 +22,14 @@ const NEWLINE = Buffer.from('\n');
 export class MemoryTransport implements Transport {
   readonly #peer: MemoryPeer;
   /** Large messages go in parts, as they do on stdio. */
-  readonly #lines: ReturnType<typeof lineSplitter>;
+  readonly #lines: LineSplitter;
   readonly #parts = new GatheredBytes();
   readonly #inspectBytesMax: number;
   #on: TransportHandlers | undefined;
 
   constructor(limits: MessageLimits, peer: MemoryPeer) {
     this.#peer = peer;
-    this.#lines = lineSplitter(limits);
+    this.#lines = new LineSplitter(limits);
     this.#inspectBytesMax = limits.inspectBytesMax;
   }
 

@@ -3,7 +3,7 @@ export { familyOf, SHIM_MARK, strike } from './processes.ts';
 export { readChunks } from './read-chunks.ts';
 export type { RunningServer, SpawnResult } from './spawn.ts';
 export { spawnServer } from './spawn.ts';
-export { lineSplitter } from './split-lines.ts';
+export { LineSplitter } from './split-lines.ts';
 export type { StopReason } from './supervise.ts';
 export { onSignal, signalExit, supervise, watchParent } from './supervise.ts';
 export { createWriter, decodeBytes, openAgent, openAgentEnds, openServer } from './transport.ts';

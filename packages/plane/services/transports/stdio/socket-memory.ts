@@ -9,18 +9,17 @@ export interface ReadMemory {
   readonly took: (bytes: number) => void;
 }
 
-/** As the option `onread` of a socket. True when the next read goes into this memory. */
-export function readInto(source: Readable, memory: ReadMemory): boolean {
+/** As the option `onread` of a socket. */
+export function readInto(source: Readable, memory: ReadMemory): void {
   const handle = pipeHandle(source);
   const [buffer, callback, next] = ['kBuffer', 'kBufferCb', 'kBufferGen'].map((name) =>
     Object.getOwnPropertySymbols(source).find(({ description }) => description === name),
   );
-  if (typeof handle?.useUserBuffer !== 'function') return false;
-  if (buffer === undefined || callback === undefined || next === undefined) return false;
+  if (typeof handle?.useUserBuffer !== 'function') return;
+  if (buffer === undefined || callback === undefined || next === undefined) return;
   const room = memory.room();
   Reflect.set(source, buffer, room);
   Reflect.set(source, callback, memory.took);
   Reflect.set(source, next, memory.room);
   handle.useUserBuffer(room);
-  return true;
 }

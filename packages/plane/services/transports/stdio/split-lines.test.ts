@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../../test/requirements.ts';
 import type { Incoming } from '../types.ts';
-import { type FrameLimits, lineSplitter } from './split-lines.ts';
+import { type FrameLimits, LineSplitter } from './split-lines.ts';
 
 const bytes = (text: string) => Buffer.from(text, 'latin1');
 const shown = (framed: Incoming) =>
   'bytes' in framed ? [framed.kind, Buffer.from(framed.bytes).toString('latin1')] : [framed.kind];
 
 function split(chunks: readonly string[], limits: FrameLimits = {}) {
-  const splitter = lineSplitter(limits);
+  const splitter = new LineSplitter(limits);
   const fed = chunks.flatMap((chunk) => splitter.feed(bytes(chunk)));
   return [...fed, ...splitter.end()];
 }
@@ -26,14 +26,14 @@ describe('lines', () => {
 
   it('copies nothing of a line that lies within one chunk', () => {
     const chunk = bytes('first\nsecond\n');
-    for (const framed of lineSplitter().feed(chunk)) {
+    for (const framed of new LineSplitter().feed(chunk)) {
       expect('bytes' in framed && framed.bytes.buffer === chunk.buffer).toBe(true);
     }
   });
 
   it('waits for the newline, and gives the rest when the input ends', () => {
     verifies('EC-STDIO-027');
-    const splitter = lineSplitter();
+    const splitter = new LineSplitter();
     expect(splitter.feed(bytes('{"a"'))).toEqual([]);
     expect(splitter.feed(bytes(':1}\n{"b')).map(shown)).toEqual([['message', '{"a":1}\n']]);
     expect(splitter.end().map(shown)).toEqual([['partial', '{"b']]);
@@ -98,7 +98,7 @@ describe('whatever the chunks', () => {
         fc.integer({ min: 1, max: 40 }),
         (lines, sizes, limit) => {
           const text = lines.map((one) => `${one}\n`).join('');
-          const splitter = lineSplitter({ inspectBytesMax: limit });
+          const splitter = new LineSplitter({ inspectBytesMax: limit });
           const out: Incoming[] = [];
           let rest = bytes(text);
           for (const size of sizes) {
@@ -128,7 +128,7 @@ describe('whatever the chunks', () => {
 describe('lines that are read into the memory of the splitter', () => {
   /** Reads a text in pieces of these sizes, as the kernel would: never more than there is room for. */
   function readIn(text: string, sizes: readonly number[], limits: FrameLimits = {}) {
-    const splitter = lineSplitter(limits);
+    const splitter = new LineSplitter(limits);
     const out: Incoming[] = [];
     let rest = bytes(text);
     for (let at = 0; rest.length > 0; at++) {
@@ -183,7 +183,7 @@ describe('lines that are read into the memory of the splitter', () => {
   });
 
   it('bring more with one read the longer the line is, and never more than they may take', () => {
-    const splitter = lineSplitter();
+    const splitter = new LineSplitter();
     const rooms = Array.from({ length: 12 }, () => {
       const room = splitter.room();
       splitter.took(room.fill(0x78).length);
@@ -194,7 +194,7 @@ describe('lines that are read into the memory of the splitter', () => {
   });
 
   it('are not mixed with chunks: somebody may be reading into the memory', () => {
-    const splitter = lineSplitter();
+    const splitter = new LineSplitter();
     splitter.feed(bytes('{"a'));
     splitter.room().set(bytes('":1}\n'));
     expect(splitter.took(5).map(shown)).toEqual([['message', '{"a":1}\n']]);

@@ -15,10 +15,6 @@ export interface FrameLimits {
   readonly messageBytesMax?: number;
 }
 
-export function lineSplitter(limits: FrameLimits = {}): LineSplitter {
-  return new LineSplitter(limits);
-}
-
 /** One read brings so much: what it holds is on its way while the next part is still being written. */
 const READ_BYTES = 32 * 1024;
 /** Of a long line, one read brings more. */
@@ -46,7 +42,7 @@ export class LineSplitter {
   #mode: 'line' | 'large' | 'skip' = 'line';
   #total = 0;
 
-  constructor({ inspectBytesMax, messageBytesMax }: FrameLimits) {
+  constructor({ inspectBytesMax, messageBytesMax }: FrameLimits = {}) {
     this.#inspectBytesMax = inspectBytesMax ?? MAX_INSPECT_BYTES;
     this.#messageBytesMax = messageBytesMax ?? Number.POSITIVE_INFINITY;
   }

@@ -8,7 +8,7 @@ import { oneLine } from '../one-line.ts';
 import type { Holdable, Incoming, Transport, TransportHandlers } from '../types.ts';
 import { type ChunkReader, readChunks } from './read-chunks.ts';
 import type { RunningServer } from './spawn.ts';
-import { type FrameLimits, lineSplitter } from './split-lines.ts';
+import { type FrameLimits, LineSplitter } from './split-lines.ts';
 
 interface Pipes {
   readonly input: Readable;
@@ -53,7 +53,7 @@ class StdioTransport implements Transport {
 
   read(on: TransportHandlers): void {
     this.#on = on;
-    const lines = lineSplitter(this.#limits);
+    const lines = new LineSplitter(this.#limits);
     const incoming = (messages: readonly Incoming[]): void => on.incoming(messages);
     const handle = (messages: readonly Incoming[]): void => {
       // A part of a line says nothing yet.
