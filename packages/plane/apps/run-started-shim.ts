@@ -15,7 +15,6 @@ import {
 } from '../services/governor/session-settings.ts';
 import { finderOptions } from '../services/self-protection/finder-options.ts';
 import type { BatchingSink } from '../services/sink/index.ts';
-import { strike } from '../services/transports/stdio/index.ts';
 import { type LoadResult, mayAnswerElsewhere } from '../stores/config/index.ts';
 import type { Identified } from '../stores/identity/index.ts';
 import { hasPolicy } from '../stores/policy/untrusted-alone.ts';
@@ -37,25 +36,10 @@ interface StartedShim {
   readonly warn: (text: string) => void;
 }
 
-/** Runs until the agent, the server or a signal ends it; a text says why the server was ended again at once. */
+/** Runs until the agent, the server or a signal ends it; a text says why the server may not go on. */
 export async function runStarted(started: StartedShim): Promise<number | string> {
-  let parts: SessionParts | string;
-  try {
-    parts = await partsOf(started);
-  } catch (cause) {
-    await endUnused(started.server);
-    throw cause;
-  }
-  if (typeof parts !== 'string') return runShim(parts, await started.server);
-  await endUnused(started.server);
-  return parts;
-}
-
-/** A server that nobody governs must not run. */
-async function endUnused(starting: Promise<ShimServer>): Promise<void> {
-  const server = await starting;
-  if ('transport' in server) await server.close();
-  else if (server.kind === 'started') strike(server.server.family, 'SIGKILL');
+  const parts = await partsOf(started);
+  return typeof parts === 'string' ? parts : runShim(parts, await started.server);
 }
 
 async function partsOf(started: StartedShim): Promise<SessionParts | string> {

@@ -10,7 +10,7 @@ import { manifestFor } from '../services/governor/server-manifest.ts';
 import { type AgentHub, agentHub } from '../services/hooks/agent-hub.ts';
 import type { RemoteStart } from '../services/remote-server/index.ts';
 import type { BatchingSink } from '../services/sink/index.ts';
-import { type SpawnResult, spawnServer } from '../services/transports/stdio/index.ts';
+import { type SpawnResult, spawnServer, strike } from '../services/transports/stdio/index.ts';
 import {
   type Config,
   ensurePrivateFolder,
@@ -188,9 +188,10 @@ async function startServer(
   if (found.warning !== undefined) warn(found.warning);
   const server = way.open(producer);
   const { manifest } = found;
-  const { runStarted } = await import('./run-started-shim.ts');
+  let ended: number | string | undefined;
   try {
-    return await runStarted({
+    const { runStarted } = await import('./run-started-shim.ts');
+    ended = await runStarted({
       options,
       loaded,
       policy,
@@ -202,9 +203,18 @@ async function startServer(
       server,
       warn,
     });
+    return ended;
   } finally {
+    if (typeof ended !== 'number') await endUngoverned(server);
     giveUpPlace(identified);
   }
+}
+
+/** A server that nobody governs must not run. */
+async function endUngoverned(starting: Promise<ShimServer>): Promise<void> {
+  const server = await starting;
+  if ('transport' in server) await server.close();
+  else if (server.kind === 'started') strike(server.server.family, 'SIGKILL');
 }
 
 /** Where events go, if that may fail; the way to a ledger is opened while the server starts. */
