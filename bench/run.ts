@@ -1,7 +1,8 @@
 // `npm run bench -- run`: what a call costs under `sub run`, beside the same shim without a run. The policy has
 // a budget of run scope, which all servers of a run share. All take turns in one run of the bench.
+import { ownCpuMs } from './fleet/cpu.mjs';
 import { goalLine, percentile, readBenchOptions, table, UsageError } from './measure.ts';
-import { cpuUs, openRun } from './run/runs.ts';
+import { openRun } from './run/runs.ts';
 import type { Connection } from './stdio/connection.ts';
 import { Requests } from './stdio/requests.ts';
 import { isBuilt, openPlace, type Place, waysOf } from './stdio/ways.ts';
@@ -24,6 +25,7 @@ interface Lane {
   close(): Promise<void>;
 }
 
+/** In milliseconds. */
 interface Cpu {
   readonly shim: number;
   readonly hub: number;
@@ -69,8 +71,8 @@ async function measure(lanes: readonly Lane[], rounds: number, take: (lane: Lane
 }
 
 function cpuOf({ connections, hubPid }: Lane): Cpu {
-  const shim = connections.reduce((sum, { pid }) => sum + cpuUs(pid), 0);
-  return { shim, hub: hubPid === undefined ? 0 : cpuUs(hubPid) };
+  const shim = connections.reduce((sum, { pid }) => sum + ownCpuMs(pid), 0);
+  return { shim, hub: hubPid === undefined ? 0 : ownCpuMs(hubPid) };
 }
 
 function p50(samplesUs: readonly number[]): number {
@@ -83,7 +85,14 @@ interface Part {
   readonly rounds: number;
 }
 
-async function part(lanes: readonly Lane[], { what, take, rounds }: Part): Promise<object> {
+interface Section {
+  readonly title: string;
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  readonly goals: readonly { readonly what: string; readonly value: number }[];
+}
+
+async function part(lanes: readonly Lane[], { what, take, rounds }: Part): Promise<Section> {
   const before = lanes.map(cpuOf);
   await measure(lanes, rounds, take);
   const after = lanes.map(cpuOf);
@@ -93,7 +102,8 @@ async function part(lanes: readonly Lane[], { what, take, rounds }: Part): Promi
   const ratio = (lane: Lane) => added(lane) / added(shim);
   const rows = lanes.map((lane, at) => {
     const calls = rounds * lane.connections.length;
-    const cpu = (name: keyof Cpu) => ((after[at]?.[name] ?? 0) - (before[at]?.[name] ?? 0)) / calls;
+    const cpu = (name: keyof Cpu) =>
+      (((after[at]?.[name] ?? 0) - (before[at]?.[name] ?? 0)) * 1_000) / calls;
     const isDirect = lane === direct;
     return [
       lane.name,
@@ -109,14 +119,9 @@ async function part(lanes: readonly Lane[], { what, take, rounds }: Part): Promi
   return { title: `${what}, 1 KB, one after the other`, head, rows, goals };
 }
 
-function show(shown: object, json: boolean): void {
-  const { title, head, rows, goals } = shown as {
-    readonly title: string;
-    readonly head: readonly string[];
-    readonly rows: readonly (readonly string[])[];
-    readonly goals: readonly { readonly what: string; readonly value: number }[];
-  };
-  if (json) return void process.stdout.write(`${JSON.stringify(shown)}\n`);
+function show(section: Section, json: boolean): void {
+  const { title, head, rows, goals } = section;
+  if (json) return void process.stdout.write(`${JSON.stringify(section)}\n`);
   const lines = goals.map(({ what, value }) => goalLine(what, value, GOAL));
   process.stdout.write(`${title}\n${table([head, ...rows])}${lines.join('')}`);
 }

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { isObject } from '@subluminal/contracts';
 import type { Command } from '../stdio/connection.ts';
-import { NODE, SERVER, SUB } from '../stdio/ways.ts';
+import { NODE, POLICY, SERVER, SUB } from '../stdio/ways.ts';
 import { endedCpuMs, ownCpuMs } from './cpu.mjs';
 import { keepUntilEnd } from './processes.ts';
 
@@ -50,7 +50,6 @@ interface AgentWords {
 }
 
 const AGENT = fileURLToPath(new URL('agent.mjs', import.meta.url));
-const POLICY = fileURLToPath(new URL('../stdio/policy.yaml', import.meta.url));
 const RUN = [
   'run',
   '--quiet',

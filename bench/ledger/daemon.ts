@@ -1,11 +1,12 @@
 // The ledger as a user has it: `sub ledgerd` as a process, and the commands that read and fill a ledger.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { isObject } from '@subluminal/contracts';
+import { ownCpuMs } from '../fleet/cpu.mjs';
 import { NODE, SUB } from '../stdio/ways.ts';
 
 export interface Sent {
@@ -18,8 +19,6 @@ export interface Sent {
 const RUN = fileURLToPath(new URL('../../tools/run.mjs', import.meta.url));
 const PRODUCERS = fileURLToPath(new URL('producers.ts', import.meta.url));
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
-/** The kernel counts time in these. */
-const TICK_MS = 10;
 
 export function ledgerFile(home: string): string {
   return join(home, '.subluminal', 'ledger.db');
@@ -47,10 +46,7 @@ export class Ledgerd {
 
   /** What it has worked so far, on all of its threads. */
   cpuMs(): number {
-    const stat = readFileSync(`/proc/${this.#pid}/stat`, 'utf8');
-    // Behind the name, which may hold anything.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+    return ownCpuMs(this.#pid);
   }
 
   async stop(): Promise<void> {

@@ -1,7 +1,6 @@
 // Runs under the built `sub run`, with servers behind shims that this process starts as an agent does.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { type Connection, PipeConnection } from '../stdio/connection.ts';
@@ -9,7 +8,6 @@ import { NODE, POLICY, SERVER, SUB } from '../stdio/ways.ts';
 
 const AGENT = fileURLToPath(new URL('agent.mjs', import.meta.url));
 const RUN = ['run', '--quiet', '--client', 'custom', '--agent-id', 'bench', '--policy', POLICY];
-const TICK_US = 10_000;
 
 export interface OpenRun {
   /** The process of `sub run`, which has the hub. */
@@ -48,10 +46,4 @@ async function environmentOf(run: ChildProcess): Promise<NodeJS.ProcessEnv> {
     return JSON.parse(line) as NodeJS.ProcessEnv;
   }
   throw new Error('`sub run` has ended before its agent began');
-}
-
-/** The time that a process has had a processor so far. */
-export function cpuUs(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
-  return (Number(fields[11]) + Number(fields[12])) * TICK_US;
 }
