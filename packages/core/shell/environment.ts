@@ -38,8 +38,8 @@ export function noteVariable(
     } else if (name === 'IFS') {
       if (value.includes(UNKNOWN)) findings.addOpaque('redefined', name);
     } else if (name === 'TMPDIR' || name.startsWith('GIT_TRACE')) {
-      if (/[/.]/.test(value)) findings.add('write', value, around.folders);
-      else if (name === 'TMPDIR' && value !== '') findings.add('write', value, around.folders);
+      const isPath = name === 'TMPDIR' ? value !== '' : /[/.]/.test(value);
+      if (isPath) findings.add('write', value, around.folders);
     } else if (name === 'PATH') {
       const isKnown = value.split(':').every((folder) => STANDARD_FOLDER.test(folder));
       if (!isKnown) findings.addOpaque('redefined', `PATH=${value}`);
