@@ -12,23 +12,24 @@ import { approvingAt, asking } from './approving.ts';
 import { hangUp, startServed } from './driver.ts';
 import { realHub, socketPath } from './hubs.ts';
 import { nextJson } from './lines.ts';
-import { answer, call } from './messages.ts';
+import { answer, bundle, call } from './messages.ts';
 import { endBearing, isRunning, until } from './proc.ts';
 
 beforeAll(ensureBuilt);
 
-/** Two calls for the whole run; those of `pay` wait for a person too. */
-const SHARED = asking(
-  600_000,
-  `
+const TWO_CALLS = `
   - rule_id: few
     kind: budget
     enabled: true
     severity: warn
     match: {}
     effect: { budget: { scope: run, limit_calls: 2, on_exceed: BLOCK } }
-`,
-);
+`;
+/** Two calls for the whole run; those of `pay` wait for a person too. */
+const SHARED = asking(600_000, TWO_CALLS);
+/** A gate of the shim asks a person, and the hub leases the two calls. */
+const LEASED = `${bundle(TWO_CALLS)}content: { outbound: { personal: ask } }\n`;
+const SSN = ['536', '90', '4399'].join('-');
 const REFUSED = (id: number, reason_code: string) => ({
   id,
   error: { code: -32081, data: { subluminal: { reason_code } } },
@@ -91,17 +92,21 @@ describe('a held call that counts for the run', () => {
     rig.shim.kill('SIGKILL');
   });
 
-  it('survives a restart of the hub', async () => {
+  it.each([
+    ['decides it', SHARED],
+    ['has leased it', LEASED],
+  ])('survives a restart of the hub that %s', async (_, policy) => {
     const path = socketPath();
     const first = await realHub(path);
-    const rig = await startServed({ policy: SHARED, env: first.env });
+    const rig = await startServed({ policy, env: first.env });
     const people = approvingAt(rig.folder);
-    rig.say(call(1, 'pay'));
+    const paying = call(1, 'pay', `{"to":"SSN ${SSN}"}`);
+    rig.say(paying);
     const { request } = await people.pending();
     await first.hub.close();
     await realHub(path);
     await people.sub('approvals', 'approve', request.id);
-    expect(String(await rig.server.heard.next())).toBe(call(1, 'pay'));
+    expect(String(await rig.server.heard.next())).toBe(paying);
     await rig.server.write(answer(1));
     expect(await hangUp(rig)).toMatchObject({ rest: [answer(1)] });
   });
