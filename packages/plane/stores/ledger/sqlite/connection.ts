@@ -101,7 +101,8 @@ export function inOneView<T>(view: Connection, work: () => T): T {
   try {
     return work();
   } finally {
-    view.run('COMMIT');
+    // Some faults of the disk have ended it already, and are what must be told.
+    if (view.db.isTransaction) view.run('COMMIT');
   }
 }
 

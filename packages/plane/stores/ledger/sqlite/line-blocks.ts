@@ -88,7 +88,7 @@ class LineBlock {
   constructor({ firstSeq, lastSeq, bytes }: PackedBlock) {
     this.firstSeq = firstSeq;
     this.lastSeq = lastSeq;
-    this.bytes = unpacked(bytes);
+    this.bytes = unpacked(firstSeq, bytes);
     const count = lastSeq - firstSeq + 1;
     if (!(count > 0 && count * LENGTH_BYTES <= this.bytes.length)) throw damaged(firstSeq);
     this.#starts = new Float64Array(count + 1);
@@ -113,16 +113,17 @@ class LineBlock {
   }
 }
 
-function unpacked(bytes: Uint8Array): Buffer {
+function unpacked(firstSeq: number, bytes: Uint8Array): Buffer {
   try {
     return inflateRawSync(bytes, { maxOutputLength: UNPACKED_BYTES_MAX });
   } catch (cause) {
-    throw ledgerFailure('SUB_LEDGER_CORRUPT', 'Packed lines cannot be read.', cause);
+    throw damaged(firstSeq, cause);
   }
 }
 
-function damaged(seq: number): Error {
-  return ledgerFailure('SUB_LEDGER_CORRUPT', `The packed lines from event ${seq} on are damaged.`);
+function damaged(seq: number, cause?: unknown): Error {
+  const detail = `The packed lines from event ${seq} on are damaged.`;
+  return ledgerFailure('SUB_LEDGER_CORRUPT', detail, cause);
 }
 
 /** By the id of the block, which is never given again: what was changed has another one. */

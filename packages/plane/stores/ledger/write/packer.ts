@@ -61,7 +61,7 @@ export class Packer {
       }
     } catch (cause) {
       // They stay as they are, and the next time finds them.
-      this.#options.onWarning(`Lines could not be packed: ${String(cause)}`);
+      this.#options.onWarning(`Lines could not be packed, and stay as they came: ${String(cause)}`);
     }
   }
 }
