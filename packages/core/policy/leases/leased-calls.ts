@@ -47,9 +47,11 @@ export function withCallsTaken(
   { lease, nowMs }: { readonly lease: Lease; readonly nowMs: number },
 ): PolicyState {
   const { rule: owner, key, calls } = lease;
-  return changed(snapshot, state, owner, ({ compiled, leasing }, slot) =>
-    leasing.take(compiled.rule, { key, calls, nowMs }, slot),
-  );
+  return changed(snapshot, state, {
+    owner,
+    slotOf: ({ compiled, leasing }, slot) =>
+      leasing.take(compiled.rule, { key, calls, nowMs }, slot),
+  });
 }
 
 /** The state with no call left in a counter. */
@@ -59,24 +61,28 @@ export function withCounterClosed(
   { counter, nowMs }: { readonly counter: LeaseCounter; readonly nowMs: number },
 ): PolicyState {
   const { rule: owner, key } = counter;
-  return changed(snapshot, state, owner, ({ compiled, leasing }, slot) =>
-    leasing.close(compiled.rule, { key, nowMs }, slot),
-  );
+  return changed(snapshot, state, {
+    owner,
+    slotOf: ({ compiled, leasing }, slot) => leasing.close(compiled.rule, { key, nowMs }, slot),
+  });
 }
 
-// oxlint-disable-next-line max-params
+interface SlotChange {
+  readonly owner: string;
+  readonly slotOf: (found: LeasableRule, slot: RuleSlot) => RuleSlot;
+}
+
 function changed(
   snapshot: Snapshot,
   state: PolicyState,
-  owner: string,
-  change: (found: LeasableRule, slot: RuleSlot) => RuleSlot,
+  { owner, slotOf }: SlotChange,
 ): PolicyState {
   const found = leasableRule(snapshot, owner);
   if (found === undefined) return state;
   const known = state.slots[found.compiled.slot];
   if (known === undefined) return state;
   const slots = state.slots.slice();
-  slots[found.compiled.slot] = change(found, known);
+  slots[found.compiled.slot] = slotOf(found, known);
   return { ...state, slots };
 }
 

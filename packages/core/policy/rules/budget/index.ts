@@ -36,6 +36,40 @@ const ROUNDS_LIFE_MS = 3_600_000;
 const UNUSED: BudgetUse = { calls: 0, costUnits: 0, micros: 0 };
 const MICROS = 1_000_000;
 
+const leasing: Leasing<BudgetRule, BudgetSlot> = {
+  /** With one limit that whole calls use up, a counter without a call left is exactly at its limit. */
+  allows: ({ match, effect }) => {
+    const {
+      limit_calls,
+      limit_cost_units,
+      limit_usd,
+      cost_units_per_call: cost = 1,
+    } = effect.budget;
+    if (isForTurns(match) || limit_usd !== undefined) return false;
+    if (limit_cost_units === undefined) return limit_calls !== undefined;
+    return limit_calls === undefined && cost > 0 && limit_cost_units % cost === 0;
+  },
+  key: ({ effect }, call) => scopeKeyOf(effect.budget.scope, call),
+  left: ({ effect }, key, { used: table }) => {
+    const { limit_calls, limit_cost_units = 0, cost_units_per_call: cost = 1 } = effect.budget;
+    const used = tableGet(table, keyIn(table, key)) ?? UNUSED;
+    if (limit_calls !== undefined) return Math.max(0, limit_calls - used.calls);
+    return Math.max(0, Math.floor((limit_cost_units - used.costUnits) / cost));
+  },
+  take: ({ effect }, { key, calls, nowMs }, slot) => {
+    const { cost_units_per_call: cost = 1 } = effect.budget;
+    const known = keyIn(slot.used, key);
+    const used = tableGet(slot.used, known) ?? UNUSED;
+    const value = { ...used, calls: used.calls + calls, costUnits: used.costUnits + calls * cost };
+    return { ...slot, used: tableSet(slot.used, known, { value, nowMs }) };
+  },
+  close: ({ effect }, { key, nowMs }, slot) => {
+    const { limit_calls = 0, limit_cost_units = 0 } = effect.budget;
+    const value = { calls: limit_calls, costUnits: limit_cost_units, micros: 0 };
+    return { ...slot, used: tableSet(slot.used, keyIn(slot.used, key), { value, nowMs }) };
+  },
+};
+
 export const budget: RuleKind<BudgetRule, BudgetSlot> = {
   role: 'counts',
   actionField: 'on_exceed',
@@ -69,43 +103,7 @@ export const budget: RuleKind<BudgetRule, BudgetSlot> = {
   decide: countBudget,
   settled: settleBudget,
   countsAcrossServers: ({ effect }) => effect.budget.scope !== 'server_tool',
-  get leasing() {
-    return leasing;
-  },
-};
-
-const leasing: Leasing<BudgetRule, BudgetSlot> = {
-  /** With one limit that whole calls use up, a counter without a call left is exactly at its limit. */
-  allows: ({ match, effect }) => {
-    const {
-      limit_calls,
-      limit_cost_units,
-      limit_usd,
-      cost_units_per_call: cost = 1,
-    } = effect.budget;
-    if (isForTurns(match) || limit_usd !== undefined) return false;
-    if (limit_cost_units === undefined) return limit_calls !== undefined;
-    return limit_calls === undefined && cost > 0 && limit_cost_units % cost === 0;
-  },
-  key: ({ effect }, call) => scopeKeyOf(effect.budget.scope, call),
-  left: ({ effect }, key, { used: table }) => {
-    const { limit_calls, limit_cost_units = 0, cost_units_per_call: cost = 1 } = effect.budget;
-    const used = tableGet(table, keyIn(table, key)) ?? UNUSED;
-    if (limit_calls !== undefined) return Math.max(0, limit_calls - used.calls);
-    return Math.max(0, Math.floor((limit_cost_units - used.costUnits) / cost));
-  },
-  take: ({ effect }, { key, calls, nowMs }, slot) => {
-    const { cost_units_per_call: cost = 1 } = effect.budget;
-    const known = keyIn(slot.used, key);
-    const used = tableGet(slot.used, known) ?? UNUSED;
-    const value = { ...used, calls: used.calls + calls, costUnits: used.costUnits + calls * cost };
-    return { ...slot, used: tableSet(slot.used, known, { value, nowMs }) };
-  },
-  close: ({ effect }, { key, nowMs }, slot) => {
-    const { limit_calls = 0, limit_cost_units = 0 } = effect.budget;
-    const value = { calls: limit_calls, costUnits: limit_cost_units, micros: 0 };
-    return { ...slot, used: tableSet(slot.used, keyIn(slot.used, key), { value, nowMs }) };
-  },
+  leasing,
 };
 
 /** One limit of a budget: what is used, and what a call adds to it. */
