@@ -10,7 +10,7 @@ import { manifestFor } from '../services/governor/server-manifest.ts';
 import { type AgentHub, agentHub } from '../services/hooks/agent-hub.ts';
 import type { RemoteStart } from '../services/remote-server/index.ts';
 import type { BatchingSink } from '../services/sink/index.ts';
-import { type SpawnResult, spawnServer, strike } from '../services/transports/stdio/index.ts';
+import { type SpawnResult, spawnServer, supervise } from '../services/transports/stdio/index.ts';
 import {
   type Config,
   ensurePrivateFolder,
@@ -214,7 +214,13 @@ async function startServer(
 async function endUngoverned(starting: Promise<ShimServer>): Promise<void> {
   const server = await starting;
   if ('transport' in server) await server.close();
-  else if (server.kind === 'started') strike(server.server.family, 'SIGKILL');
+  else if (server.kind === 'started') {
+    // At once, and until nothing of it is left: one blow may miss what is forked meanwhile.
+    const times = { graceMs: 0, termMs: 0, drainMs: 0 };
+    const supervisor = supervise({ server: server.server, ...times, isOneOfMany: true });
+    supervisor.stop({ kind: 'asked', exitCode: 1 });
+    await supervisor.done;
+  }
 }
 
 /** Where events go, if that may fail; the way to a ledger is opened while the server starts. */
