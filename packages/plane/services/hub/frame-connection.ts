@@ -57,6 +57,8 @@ export class FrameConnection implements LeaseHolder {
       if (line === undefined) socket.destroy();
       else if (!socket.destroyed) this.#take(line);
     });
+    // A line that is too long already may never end.
+    if (this.#lines.restLength > this.#lines.bytesMax) socket.destroy();
     if (!this.#hold(socket.destroyed ? 0 : this.#lines.heldBytes)) socket.destroy();
     if (this.#openFrames >= limits.framesMax) socket.pause();
   }
