@@ -40,7 +40,8 @@ export function questionsIn(
     }
   }
   if (leased === undefined) return questions;
-  const leases = needs.list();
+  // The hub is asked for these last, and may recall what is held while it decides the others.
+  const leases = needs.list(questions.length > 0);
   // The calls of a message are leased together: nothing may come in between.
   return leases.length === 0 ? questions : [...questions, { ...leased, leases }];
 }

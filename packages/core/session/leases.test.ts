@@ -1,8 +1,9 @@
+import type { Rule } from '@subluminal/contracts';
 import type { Lease } from '@subluminal/contracts/hub-frames';
 import { describe, expect, it } from 'vitest';
-import { budget, snapshotOf } from '../policy/testing/scenario.ts';
+import { breaker, budget, snapshotOf } from '../policy/testing/scenario.ts';
 import { asksFor, guardOf } from './guard.test-support.ts';
-import { call, inShort, lineOf, type Play, play } from './playbook.test-support.ts';
+import { call, initialize, inShort, lineOf, type Play, play } from './playbook.test-support.ts';
 import type { Approver, HubAnswer, HubReply } from './types.ts';
 
 const COUNTER = { rule: 'budget cap', key: 'run' };
@@ -64,6 +65,34 @@ it('a lease of another policy than that in force counts for nothing', async () =
   const scene = await leasing();
   scene.session.usePolicy(await snapshotOf([budget('cap', { limit_calls: 9_000 })]));
   expect(make(scene, 1, scene.leased(5)).done.join()).not.toContain('forward');
+});
+
+it('a call in a batch passes though its lease is recalled while the hub decides another one', async () => {
+  const watched: Rule = {
+    ...breaker('watched', { error_threshold: 5, window_ms: 60_000 }),
+    match: { tool_name: { glob: ['watched'] } },
+  };
+  const rules = [...RULES, watched];
+  const { policy_hash: policyHash } = (await snapshotOf(rules)).ref;
+  const scene = await play(rules, { config: { hub: true, leases: true, approver } });
+  const [hello, welcome] = initialize('2025-03-26');
+  scene.send('agent', hello);
+  scene.send('server', welcome);
+  const leased = { policyHash, leases: [{ ...COUNTER, calls: 2 }] };
+  make(scene, 1, { answers: [{ callId: '', outcome: undefined, leased }] });
+  const batch = scene.session.read('agent', lineOf([call(2, 'watched'), call(3, 'do')]));
+  const [decided, needed] = scene.session.questions(batch, 0);
+  expect(needed?.leases).toEqual([{ ...COUNTER, calls: 1 }]);
+  scene.session.giveUpLeases(0);
+  const decision = { action: 'ALLOW', rule_id: null, severity: 'info' } as const;
+  const allowed = { ...decision, reason_code: 'DEFAULT_ALLOW', summary: 'No rule decided.' };
+  const outcome = { decision: allowed, trace: [], risk_class: [] };
+  const answers = [
+    { callId: decided?.ref.call_id ?? '', outcome },
+    { callId: needed?.ref.call_id ?? '', outcome: undefined, leased },
+  ];
+  expect(inShort(scene.session.handle(batch, 0, { answers }))).toEqual(passes);
+  expect(scene.session.summary()).toMatchObject({ calls_allowed: 3, calls_blocked: 0 });
 });
 
 it('a held call that is refused brings no call back that was counted meanwhile', async () => {

@@ -50,11 +50,12 @@ export class LeaseNeeds {
     }
   }
 
-  /** The calls that are needed of counters that have too few. */
-  list(): readonly Lease[] {
+  /** The calls that are needed of counters that have too few; of all of them where what is held may be recalled first. */
+  list(mayBeRecalled = false): readonly Lease[] {
     const missing: Lease[] = [];
     for (const { counter, calls } of this.#needed.values()) {
-      if (heldCalls(this.#context, counter) < calls) missing.push({ ...counter, calls });
+      const isHeld = !mayBeRecalled && heldCalls(this.#context, counter) >= calls;
+      if (!isHeld) missing.push({ ...counter, calls });
     }
     return missing;
   }
