@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline';
 import { HUB_CONNECTION } from '@subluminal/contracts/hub-frames';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Crew, TOKEN } from './testing/crew.ts';
+import { budget, policyOf, RUN } from './testing/scenario.ts';
 
 const { path: PATH, protocol: PROTOCOL } = HUB_CONNECTION;
 const LIMITS = { bodyBytesMax: 1_000, bodiesBytesMax: 1_200 };
@@ -140,6 +141,50 @@ describe('a frame', () => {
     later.socket.write('"}\n');
     expect(await later.next()).toContain('{"id":2,"status":200,');
   });
+
+  it('that does not end in time ends its connection, and what it held is free again', async () => {
+    const limits = {
+      bodyBytesMax: 100_000,
+      bodiesBytesMax: 100_000,
+      headersMs: 100,
+      requestMs: 100,
+    };
+    await crew.hub({ serverLimits: { ...limits, idleMs: 600_000 } });
+    const begun = `{"id":1,"to":"health","body":"${'x'.repeat(60_000)}`;
+    const { socket: slow, isClosed } = await framed();
+    slow.write(begun);
+    const drip = setInterval(() => slow.write('x'), 50);
+    crew.atEnd(() => clearInterval(drip));
+    expect(await isClosed).toBe(true);
+    const { socket, next } = await framed();
+    socket.write(`${begun}"}\n`);
+    expect(await next()).toContain('{"id":1,"status":200,');
+  });
+
+  it.each([-1, -1e9, 1.5, 2 ** 53, 1e308, '9', null])(
+    'that returns or wants %s calls adds none to the budget',
+    async (calls) => {
+      const hub = await crew.hub();
+      const { file, hash } = await policyOf([budget('cap', { limit_calls: 10 })]);
+      await hub.policy(file);
+      const lease = (wanted: unknown) => ({
+        policy_hash: hash,
+        leases: [{ rule: 'budget cap', key: 'run', calls: wanted }],
+      });
+      const { socket, next } = await framed();
+      const say = (frame: object) => socket.write(`${JSON.stringify(frame)}\n`);
+      const asked = (body: object) => {
+        say({ id: 1, to: 'lease', body });
+        return next();
+      };
+      say({ to: 'return', body: lease(calls) });
+      expect(await asked({ run_id: RUN, ...lease(calls) })).toContain('"status":400');
+      say({ to: 'return', body: { ...lease(calls), recall: 1 } });
+      expect(await asked({ run_id: RUN, ...lease(1_000) })).toContain('"calls":10}');
+      expect(await asked({ run_id: RUN, ...lease(1) })).toContain('"calls":0}');
+      expect(await asked({ run_id: 'another run', ...lease(1) })).toContain('"status":400');
+    },
+  );
 
   it('is no longer answered to whoever reads no answers', async () => {
     await crew.hub({ serverLimits: { unreadBytesMax: 10_000 } });

@@ -12,6 +12,8 @@ export interface FrameLimits {
   /** Bytes of answers that a connection may leave unread. */
   readonly unreadBytesMax: number;
   readonly idleMs: number;
+  /** How long a frame may take from its first byte to its last. */
+  readonly requestMs: number;
 }
 
 export interface FrameAnswer {
@@ -40,6 +42,7 @@ export class FrameConnection implements LeaseHolder {
   #openFrames = 0;
   #heldBytes = 0;
   #isEnding = false;
+  #wholeBy: NodeJS.Timeout | undefined;
 
   constructor(options: FrameConnectionOptions) {
     const { socket, limits } = options;
@@ -48,18 +51,27 @@ export class FrameConnection implements LeaseHolder {
     socket.setTimeout(limits.idleMs, () => socket.destroy());
     socket.on('error', () => socket.destroy());
     socket.on('data', (chunk: Buffer) => this.read(chunk));
-    socket.once('close', () => this.#hold(0));
+    socket.once('close', () => {
+      clearTimeout(this.#wholeBy);
+      this.#hold(0);
+    });
   }
 
   read(chunk: Buffer): void {
     const { socket, limits } = this.#options;
     this.#lines.read(chunk, (line) => {
+      clearTimeout(this.#wholeBy);
+      this.#wholeBy = undefined;
       if (line === undefined) socket.destroy();
       else if (!socket.destroyed) this.#take(line);
     });
     // A line that is too long already may never end.
     if (this.#lines.restLength > this.#lines.bytesMax) socket.destroy();
     if (!this.#hold(socket.destroyed ? 0 : this.#lines.heldBytes)) socket.destroy();
+    // What is held counts against all: nobody may hold it for long.
+    if (this.#lines.restLength > 0 && !socket.destroyed) {
+      this.#wholeBy ??= setTimeout(() => socket.destroy(), limits.requestMs).unref();
+    }
     if (this.#openFrames >= limits.framesMax) socket.pause();
   }
 

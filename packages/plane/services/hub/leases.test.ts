@@ -1,4 +1,4 @@
-import type { Lease, Recall } from '@subluminal/contracts/hub-frames';
+import type { Lease } from '@subluminal/contracts/hub-frames';
 import { expect, it } from 'vitest';
 import { sha256 } from '../../os/crypto/index.ts';
 import { Hub } from './hub.ts';
@@ -10,7 +10,7 @@ const COUNTER = { rule: 'budget cap', key: 'run' };
 async function rogue(...policies: readonly SealedPolicy[]) {
   const hub = new Hub({ runId: RUN, nowMs: () => 0, sha256 });
   for (const { file } of policies) await hub.policy(file);
-  const holder = { recall: (_: Recall) => {}, stop: () => {} };
+  const holder = { recall: () => {}, stop: () => {} };
   hub.join(holder);
   const lease = async ({ hash: policy_hash }: SealedPolicy, calls: number, more = COUNTER) => {
     const leases = [{ ...more, calls }];
