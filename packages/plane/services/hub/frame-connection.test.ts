@@ -161,6 +161,18 @@ describe('a frame', () => {
     expect(await next()).toContain('{"id":1,"status":200,');
   });
 
+  it('that came while the hub stood still is answered, however long that was', async () => {
+    await crew.hub({ serverLimits: { idleMs: 50 } });
+    const { socket, next, isClosed } = await framed();
+    socket.write(HEALTH);
+    const untilMs = performance.now() + 200;
+    while (performance.now() < untilMs);
+    const first = await Promise.race([next(), isClosed]);
+    expect(first).toContain('{"id":1,"status":200,');
+    // Then it says nothing any more.
+    expect(await isClosed).toBe(true);
+  });
+
   it.each([-1, -1e9, 1.5, 2 ** 53, 1e308, '9', null])(
     'that returns or wants %s calls adds none to the budget',
     async (calls) => {

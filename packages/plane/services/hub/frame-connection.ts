@@ -33,6 +33,8 @@ interface FrameConnectionOptions {
   readonly holds: (change: number) => boolean;
 }
 
+/** A shim that stood still too shows within this time that it lives. */
+const STANDSTILL_MS = 1_000;
 /** The number and the name of a frame stand beside its body. */
 const WRAPPING_BYTES = 256;
 
@@ -48,7 +50,8 @@ export class FrameConnection implements LeaseHolder {
     const { socket, limits } = options;
     this.#options = options;
     this.#lines = new LineReader(limits.bodyBytesMax + WRAPPING_BYTES);
-    socket.setTimeout(limits.idleMs, () => socket.destroy());
+    socket.setTimeout(limits.idleMs);
+    socket.on('timeout', () => this.#endIdle());
     socket.on('error', () => socket.destroy());
     socket.on('data', (chunk: Buffer) => this.read(chunk));
     socket.once('close', () => {
@@ -73,6 +76,16 @@ export class FrameConnection implements LeaseHolder {
       this.#wholeBy ??= setTimeout(() => socket.destroy(), limits.requestMs).unref();
     }
     if (this.#openFrames >= limits.framesMax) socket.pause();
+  }
+
+  /** If this process stood still, what has come meanwhile is read first: with the connection, leases are lost. */
+  #endIdle(): void {
+    const { socket } = this.#options;
+    const { bytesRead } = socket;
+    const look = (): void => {
+      if (socket.bytesRead === bytesRead) socket.destroy();
+    };
+    setTimeout(look, STANDSTILL_MS).unref();
   }
 
   recall(recall: Recall): void {
