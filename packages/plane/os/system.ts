@@ -109,17 +109,15 @@ let scratch: Buffer | undefined;
 
 /** Files of /proc have no size: they are read to their end, or to a bound. */
 function readStart(path: string): string {
-  scratch ??= Buffer.allocUnsafeSlow(CHUNK_BYTES);
+  let bytes = (scratch ??= Buffer.allocUnsafeSlow(CHUNK_BYTES));
   const fd = openSync(path, 'r');
   try {
-    const chunks: Buffer[] = [];
-    for (let total = 0; total < FILE_BYTES_MAX; ) {
-      const count = readSync(fd, scratch);
-      if (count === 0) break;
-      chunks.push(Buffer.from(scratch.subarray(0, count)));
-      total += count;
+    let length = 0;
+    for (let count = -1; count !== 0 && length < FILE_BYTES_MAX; length += count) {
+      if (length === bytes.length) bytes = Buffer.concat([bytes], 2 * length);
+      count = readSync(fd, bytes, length, bytes.length - length, null);
     }
-    return Buffer.concat(chunks).toString('utf8');
+    return bytes.toString('utf8', 0, length);
   } finally {
     closeSync(fd);
   }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { grouped, readProcess, SHIM_MARK, strike, survivorsOf } from './processes.ts';
+import { grouped, isFamilyGone, readProcess, SHIM_MARK, strike, survivorsOf } from './processes.ts';
 import { heard } from './testing/shim-process.ts';
 
 /** A process whose name is made to mislead readers of /proc. */
@@ -29,11 +29,13 @@ describe.skipIf(process.platform !== 'linux')('processes', () => {
     const family = { pgid: pid, shimId: randomUUID(), startTicks: facts?.startTicks };
     expect(survivorsOf(family)).toEqual([pid]);
     expect(grouped(family)).toEqual([pid]);
+    expect(isFamilyGone(family)).toBe(false);
     const exit = once(child, 'exit');
     strike(family, 'SIGKILL');
     expect(await exit).toEqual([null, 'SIGKILL']);
     expect(survivorsOf(family)).toEqual([]);
     expect(grouped(family)).toEqual([]);
+    expect(isFamilyGone(family)).toBe(true);
   });
 
   test('are known by their mark outside the group, and only by the whole of it', async () => {
@@ -45,10 +47,12 @@ describe.skipIf(process.platform !== 'linux')('processes', () => {
     await Promise.all([heard(ours.stdout, 'ready'), heard(other.stdout, 'ready')]);
     const family = { pgid: 2 ** 30, shimId, startTicks: readProcess(ours.pid ?? -1)?.startTicks };
     expect(survivorsOf(family)).toEqual([ours.pid]);
+    expect(isFamilyGone(family)).toBe(false);
     const exits = [once(ours, 'exit'), once(other, 'exit')];
     strike(family, 'SIGTERM');
     expect(await exits[0]).toEqual([null, 'SIGTERM']);
     expect(other.exitCode).toBe(null);
+    expect(isFamilyGone(family)).toBe(true);
     other.kill('SIGKILL');
     await exits[1];
   });

@@ -1,8 +1,8 @@
 // Which processes of a server are still running. Linux shows their group and the mark in their environment;
 // elsewhere `ps` shows only the group, so a process that left its group is out of reach there.
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
-import { type ProcessStat, processStat } from '../../../os/index.ts';
+import { readdirSync } from 'node:fs';
+import { type ProcessStat, processStat, thisSystem } from '../../../os/index.ts';
 
 /** Names the shim that a process descends from. A program that starts a lasting service must remove it. */
 export const SHIM_MARK = 'SUB_SHIM_ID';
@@ -36,24 +36,45 @@ export function survivorsOf(family: Family): readonly number[] {
   return pids.filter((pid) => pid !== process.pid);
 }
 
+/**
+ * Whether none of the family runs. Looks twice: a process that is forked during the first look may be missed.
+ * Beside many other processes, looking costs more than all else at the end of a shim.
+ */
+export function isFamilyGone(family: Family): boolean {
+  const strangers = new Set<string>();
+  const isAnyLeft = (): boolean =>
+    process.platform === 'linux'
+      ? membersOf(family, strangers).next().done === false
+      : grouped(family).length > 0;
+  return !isAnyLeft() && !isAnyLeft();
+}
+
 function marked(family: Family): readonly number[] {
   return [...membersOf(family)].map(({ pid }) => pid);
 }
 
-/** Those of the family that run, one by one as they are found, the youngest first. */
-function* membersOf(family: Family): Generator<ProcessStat> {
+/**
+ * Those of the family that run, one by one as they are found, the youngest first. `strangers` are not looked at,
+ * and those that are found are added.
+ */
+function* membersOf(family: Family, strangers?: Set<string>): Generator<ProcessStat> {
   for (const name of listProcesses().toReversed()) {
+    if (strangers?.has(name) === true) continue;
     const facts = readProcess(Number(name));
     if (facts === undefined || !facts.running) continue;
-    if (facts.pgid === family.pgid || carriesMark(facts, family)) yield facts;
+    const kinship = facts.pgid === family.pgid ? 'ours' : kinshipOf(facts, family);
+    if (kinship === 'ours') yield facts;
+    else if (kinship === 'none') strangers?.add(name);
   }
 }
 
-function carriesMark(facts: ProcessStat, family: Family): boolean {
+function kinshipOf(facts: ProcessStat, family: Family): 'ours' | 'none' | 'unknown' {
   // A descendant is never older than the server: this spares most of the machine a look.
-  if (facts.startTicks < (family.startTicks ?? 0)) return false;
-  const environment = readText(`/proc/${facts.pid}/environ`);
-  return `\0${environment ?? ''}\0`.includes(`\0${SHIM_MARK}=${family.shimId}\0`);
+  if (facts.startTicks < (family.startTicks ?? 0)) return 'none';
+  const environment = readText(`/proc/${facts.pid}/environ`) ?? '';
+  if (`\0${environment}\0`.includes(`\0${SHIM_MARK}=${family.shimId}\0`)) return 'ours';
+  // One that is about to execute a program shows none.
+  return environment === '' ? 'unknown' : 'none';
 }
 
 export function grouped(family: Pick<Family, 'pgid'>): readonly number[] {
@@ -110,10 +131,4 @@ export function listProcesses(): readonly string[] {
   }
 }
 
-export function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'latin1');
-  } catch {
-    return undefined;
-  }
-}
+export const readText = thisSystem().readFile;

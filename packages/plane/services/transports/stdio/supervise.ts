@@ -4,7 +4,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { Socket } from 'node:net';
 import { constants } from 'node:os';
-import { type Family, strike, survivorsOf } from './processes.ts';
+import { isFamilyGone, strike, survivorsOf } from './processes.ts';
 import type { RunningServer } from './spawn.ts';
 import { type ServerWatchdog, startGuard } from './watchdog.ts';
 
@@ -175,17 +175,12 @@ async function goneWithin(watch: Watch, force: Force, timeoutMs: number): Promis
   const deadlineMs = performance.now() + timeoutMs;
   for (;;) {
     const hasEnded = endOf(child) !== undefined;
-    if (hasEnded && isOver(family)) return true;
+    if (hasEnded && isFamilyGone(family)) return true;
     const leftMs = deadlineMs - performance.now();
     if (leftMs <= 0 || watch.force !== force) return false;
     // The exit of the server wakes us; processes that it left behind must be polled.
     await rest(watch, hasEnded ? Math.min(POLL_MS, leftMs) : leftMs);
   }
-}
-
-/** Looks twice: a process that is forked during the first look may be missed. */
-function isOver(family: Family): boolean {
-  return survivorsOf(family).length === 0 && survivorsOf(family).length === 0;
 }
 
 function rest(watch: Watch, timeoutMs: number): Promise<void> {
