@@ -261,7 +261,7 @@ async function wayToServer(
   const isPlain = values.length === 0 && patterns.length === 0;
   const redaction = isPlain ? undefined : await redactorOf(patterns, values);
   if (isFailure(redaction)) return failureText(redaction);
-  const open = (producer: Producer) => spawn(options, producer, secrets);
+  const open = (producer: Producer) => spawn(options, loaded.config, { producer, secrets });
   return { redaction, kept: { secrets: values }, injected, open };
 }
 
@@ -330,12 +330,16 @@ function unasked({ profile }: Config): string {
 
 function spawn(
   { command, args, cwd }: ShimOptions,
-  producer: Producer,
-  secrets: ResolvedSecrets,
+  config: Config,
+  { producer, secrets }: { readonly producer: Producer; readonly secrets: ResolvedSecrets },
 ): Promise<SpawnResult> {
+  const times = {
+    graceMs: config['shutdown.grace_ms'],
+    termMs: config['shutdown.term_grace_ms'],
+  };
   const kept = Object.entries(secrets.serverEnv()).filter(([name]) => !OURS.has(name));
   const env = Object.fromEntries(kept);
-  return spawnServer({ command, args, env, cwd, shimId: producer.source.shim_id });
+  return spawnServer({ command, args, env, cwd, shimId: producer.source.shim_id, times });
 }
 
 /** Warnings of a policy say what holds in a server that starts: whether it does is known later. */

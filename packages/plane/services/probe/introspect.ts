@@ -11,6 +11,7 @@ import {
   supervise,
 } from '../transports/stdio/index.ts';
 import { readProcess } from '../transports/stdio/processes.ts';
+import { startGuard } from '../transports/stdio/watchdog.ts';
 import { converse, Dialogue, type ServerListing } from './conversation.ts';
 
 interface IntrospectOptions extends ServerTask {
@@ -125,7 +126,7 @@ function running(child: ChildProcess, shimId: string): RunningServer {
     throw new Error('a spawned server has a pid and pipes');
   }
   const family = { pgid: pid, shimId, startTicks: readProcess(pid)?.startTicks };
-  return { pid, family, stdin, stdout, child };
+  return { pid, family, stdin, stdout, child, guard: startGuard(family, ENDING) };
 }
 
 function lastOf({ stderr }: ChildProcess): () => string {

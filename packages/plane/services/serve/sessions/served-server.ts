@@ -144,12 +144,13 @@ async function spawned(
   const { limits, env, producer, isQuiet } = around;
   const { graceMs, termMs, ...frames } = limits;
   const { shim_id: shimId } = producer.source;
-  const started = await spawnServer({ command, args, env, cwd, shimId, isQuiet });
+  const times = { graceMs, termMs };
+  const started = await spawnServer({ command, args, env, cwd, shimId, isQuiet, times });
   if (started.kind === 'failed') return started.message;
   const { server } = started;
   const transport = openServer(server, frames);
   const closeInput = (): void => transport.end();
-  const supervisor = supervise({ server, graceMs, termMs, closeInput, isOneOfMany: true });
+  const supervisor = supervise({ server, ...times, closeInput, isOneOfMany: true });
   return {
     transport,
     gone: exitOf(server),

@@ -16,8 +16,9 @@ function file(name: string, content: string, mode: number): string {
   return path;
 }
 
+const times = { graceMs: 0, termMs: 0 };
 const start = (command: string, more: { args?: readonly string[]; cwd?: string } = {}) =>
-  spawnServer({ command, args: [], env: process.env, shimId: 'shim-1', ...more });
+  spawnServer({ command, args: [], env: process.env, shimId: 'shim-1', times, ...more });
 
 describe('spawnServer', () => {
   test.each([
@@ -46,13 +47,14 @@ describe('spawnServer', () => {
       env: { PATH: process.env['PATH'], GREETING: 'hello', ABSENT: undefined },
       cwd: '/',
       shimId: 'shim-1',
+      times,
     });
     if (result.kind === 'failed') throw new Error(result.message);
     expect(await text(result.server.stdout)).toBe('an argument hello shim-1\n/\n');
   });
 
   test('refuses an id that could mean something else in an environment', () => {
-    const command = { command: 'true', args: [], env: {} };
+    const command = { command: 'true', args: [], env: {}, times };
     expect(() => spawnServer({ ...command, shimId: 'a=b\0c' })).toThrow(TypeError);
   });
 });

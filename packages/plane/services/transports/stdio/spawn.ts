@@ -5,6 +5,7 @@ import type { Readable, Writable } from 'node:stream';
 import { type Family, familyOf, SHIM_MARK } from './processes.ts';
 import { relayStderr, type StderrRelay } from './relay-stderr.ts';
 import { catchSignals } from './supervise.ts';
+import { type GuardTimes, type ServerWatchdog, startGuard } from './watchdog.ts';
 
 export interface ServerCommand {
   readonly command: string;
@@ -13,6 +14,8 @@ export interface ServerCommand {
   readonly cwd?: string;
   /** Marks all descendants; unique per shim. */
   readonly shimId: string;
+  /** How long its guard lets it end by itself, should this process be killed. */
+  readonly times: GuardTimes;
   /** Its stderr is read and dropped: ours is a terminal where a person talks with the agent. */
   readonly isQuiet?: boolean | undefined;
 }
@@ -23,6 +26,7 @@ export interface RunningServer {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly child: ChildProcess;
+  readonly guard: ServerWatchdog;
   /** Where its stderr is passed on to ours. */
   readonly stderr?: StderrRelay;
 }
@@ -100,15 +104,17 @@ function start({ command, args, env, cwd, shimId }: ServerCommand): ChildProcess
   });
 }
 
-function running({ shimId, isQuiet }: ServerCommand, child: ChildProcess): RunningServer {
+function running({ shimId, isQuiet, times }: ServerCommand, child: ChildProcess): RunningServer {
   const { pid, stdin, stdout, stderr } = child;
   if (pid === undefined || stdin === null || stdout === null) {
     throw new Error('a spawned server has a pid and pipes');
   }
   const family = familyOf(child, shimId);
+  // At once: what loads next takes a while, in which this process may be killed.
+  const guard = startGuard(family, times);
   if (isQuiet === true) stderr?.on('error', ignore).resume();
   const relay = stderr === null || isQuiet === true ? {} : { stderr: relayStderr(stderr) };
-  return { pid, family, stdin, stdout, child, ...relay };
+  return { pid, family, stdin, stdout, child, guard, ...relay };
 }
 
 function failed(command: ServerCommand, cause: unknown): SpawnResult {

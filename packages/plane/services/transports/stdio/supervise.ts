@@ -6,7 +6,6 @@ import { Socket } from 'node:net';
 import { constants } from 'node:os';
 import { isFamilyGone, strike, survivorsOf } from './processes.ts';
 import type { RunningServer } from './spawn.ts';
-import { type ServerWatchdog, startGuard } from './watchdog.ts';
 
 export interface SuperviseOptions {
   readonly server: RunningServer;
@@ -31,14 +30,12 @@ export interface SuperviseOptions {
 export interface Supervisor {
   /** Begins the end; later calls change nothing. */
   stop(reason: StopReason): void;
-  guardPid(): number | undefined;
   readonly done: Promise<ShimOutcome>;
 }
 
 interface Watch {
   readonly server: RunningServer;
   readonly times: Times;
-  guard: ServerWatchdog | undefined;
   reason: StopReason | undefined;
   force: Force;
   readonly signals: Set<StopSignal>;
@@ -66,7 +63,6 @@ export function supervise(options: SuperviseOptions): Supervisor {
   const watch: Watch = {
     server,
     times: { graceMs, termMs, killMs, drainMs },
-    guard: undefined,
     reason: undefined,
     force: 'none',
     signals: new Set(),
@@ -82,10 +78,6 @@ export function supervise(options: SuperviseOptions): Supervisor {
     onStop?.(reason);
     begin(reason);
   };
-  // The server's first bytes come before the guard's start; its stdin's end is a guard till then.
-  const arm = setImmediate(() => {
-    watch.guard = startGuard(server.family, watch.times);
-  });
   if (options.isOneOfMany !== true) {
     // Signals that came early reach a supervisor that is complete.
     queueMicrotask(() =>
@@ -100,13 +92,12 @@ export function supervise(options: SuperviseOptions): Supervisor {
   const done = stopped.then(async (reason) => {
     closeInput();
     const left = await end(watch, reason);
-    clearImmediate(arm);
-    await watch.guard?.dismiss();
+    await server.guard.dismiss();
     const exit = endOf(server.child) ?? { code: null, signal: null };
     const exitCode = exitCodeFor(reason, exit, watch.force);
     return { reason, exitCode, server: exit, force: watch.force, left };
   });
-  return { stop, guardPid: () => watch.guard?.pid(), done };
+  return { stop, done };
 }
 
 /** The first signal of a kind moves the end one step on; a repeated one wants it at once. */
@@ -153,7 +144,7 @@ async function end(watch: Watch, reason: StopReason): Promise<readonly number[]>
 async function termThenWait(watch: Watch): Promise<boolean> {
   if (watch.force === 'kill') return false;
   watch.force = 'term';
-  watch.guard?.termSent();
+  watch.server.guard.termSent();
   strike(watch.server.family, 'SIGTERM');
   return goneWithin(watch, 'term', watch.times.termMs);
 }

@@ -117,6 +117,13 @@ describe.skipIf(process.platform !== 'linux')('guard', () => {
     await nothingLeft(shim);
   });
 
+  test('is there as soon as the server is, before anybody watches over that', async () => {
+    const server = ['ignore-eof', 'ready'];
+    const shim = await startShim({ server, early: 'SIGKILL', graceMs: 200, termMs: 200 });
+    expect(await shim.exit).toBe('SIGKILL');
+    await nothingLeft(shim);
+  });
+
   test('is replaced when it is killed', async () => {
     const shim = await startShim({ server: ['ignore-eof', 'ready'], graceMs: 200, termMs: 200 });
     await heard(shim.child.stdout, 'ready');

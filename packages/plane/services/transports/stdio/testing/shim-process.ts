@@ -19,7 +19,7 @@ export interface ShimOptions {
   readonly bytesHigh?: number;
   readonly reportMs?: number;
   /** A signal that comes when the server runs and nobody watches over it yet. */
-  readonly early?: 'SIGINT' | 'SIGTERM' | 'SIGHUP';
+  readonly early?: 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGKILL';
   /** An agent process between the test and the shim. */
   readonly agent?: 'pipes' | 'inherit';
   /** It relays lines by the transports of a shim, with these limits. */
