@@ -18,16 +18,16 @@ interface LetterOrder {
   readonly rule: string;
   /** The first five letters. */
   readonly seeds: readonly string[];
-  /** Read from the seed on, or around it. */
-  readonly pattern: RegExp;
+  /** In letters alone, from the seed on. */
+  readonly pattern: string;
+  /** What stands before the seed, in letters alone. */
+  readonly behind?: string;
 }
 
 const A = 0x61;
 const I = 0x69;
 /** What is decoded around a hit: about the length of the longest pattern. */
 const AROUND = 300;
-const LETTERS_BEFORE = 40;
-const LETTERS_AFTER = 90;
 const HITS_MAX = 1_000;
 const LABEL = 'gives an order to the model in disguised letters';
 
@@ -36,19 +36,20 @@ const ORDERS: readonly LetterOrder[] = [
     rule: 'override-instructions',
     seeds: ['ignor', 'disre', 'forge', 'overr', 'bypas'],
     pattern:
-      /(?:ignore|disregard|forget|override|bypass)(?:aii|any|the|your|my|of|these|previous|prior|above|eariier|system|safety|security){0,6}(?:instructions?|prompts?|ruies?|guideiines?|directives?|poiic(?:y|ies)|restrictions?|approvai|fiiters?)/y,
+      '(?:ignore|disregard|forget|override|bypass)(?:aii|any|the|your|my|of|these|previous|prior|above|eariier|system|safety|security){0,6}(?:instructions?|prompts?|ruies?|guideiines?|directives?|poiic(?:y|ies)|restrictions?|approvai|fiiters?)',
   },
   {
     rule: 'reveal-prompt',
     seeds: ['revea', 'dispi', 'outpu', 'repea', 'print'],
     pattern:
-      /(?:reveai|print|output|repeat|dispiay)(?:me|the|your|hidden|fuii|secret|entire|internai){0,5}(?:systemprompt|hiddenprompt|prompt|instructions|systemmessage)/y,
+      '(?:reveai|print|output|repeat|dispiay)(?:me|the|your|hidden|fuii|secret|entire|internai){0,5}(?:systemprompt|hiddenprompt|prompt|instructions|systemmessage)',
   },
   {
     rule: 'exfiltration-request',
     seeds: ['emaii', 'crede', 'passw', 'secre', 'token', 'apike', 'recor', 'datab'],
+    behind: '(?:send|forward|upioad|export)[a-z]{0,24}',
     pattern:
-      /(?<=(?:send|forward|upioad|export)[a-z]{0,24})(?:emaiis|credentiais?|passwords?|secrets|tokens|apikeys?|records|database)[a-z]{0,16}?(?:to|attacker|http|credentiais)/y,
+      '(?:emaiis|credentiais?|passwords?|secrets|tokens|apikeys?|records|database)[a-z]{0,16}?(?:to|attacker|http|credentiais)',
   },
 ];
 
@@ -112,6 +113,36 @@ for (const word of SWAPPED) {
   SLOTS_OF_WORDS[(sum + word.length) & SLOTS] = 1;
 }
 
+const LETTER = classOf((code) => code !== 0);
+/** What is passed over between two letters. */
+const BETWEEN = `${classOf((code) => code === 0)}*`;
+
+/** All units that are read as certain letters. */
+function classOf(isMeant: (code: number) => boolean): string {
+  const units = Array.from(LETTER_CODES.keys()).filter((unit) => isMeant(LETTER_CODES[unit] ?? 0));
+  const written = units.map((unit) => `\\x${unit.toString(16).padStart(2, '0')}`).join('');
+  return isMeant(0) ? `[${written}\\u0080-\\uffff]` : `[${written}]`;
+}
+
+/** The pattern of letters as it stands in a text, disguised or not. */
+function disguisedPattern({ pattern, behind }: LetterOrder): RegExp {
+  const from = spelledOut(pattern, (letter) => BETWEEN + letter);
+  if (behind === undefined) return new RegExp(from, 'y');
+  return new RegExp(`(?<=${spelledOut(behind, (letter) => letter + BETWEEN)})${from}`, 'y');
+}
+
+function spelledOut(pattern: string, written: (letter: string) => string): string {
+  return pattern.replaceAll(/\[a-z\]|[a-z]\??/g, (part) => {
+    if (part.startsWith('[')) return `(?:${written(LETTER)})`;
+    const code = codeAt(part, 0);
+    const letter = written(classOf((other) => other === code));
+    return part.endsWith('?') ? `(?:${letter})?` : letter;
+  });
+}
+
+/** Compiled on first use: most are never tried. */
+const PATTERNS: (RegExp | undefined)[] = [];
+
 export const NOT_DISGUISED: Disguised = { hits: [], views: [], skipped: 0 };
 
 export function disguisedIn(text: string, { seeds, words }: TextSurvey): Disguised {
@@ -122,15 +153,18 @@ export function disguisedIn(text: string, { seeds, words }: TextSurvey): Disguis
   for (const { key, last } of seeds) {
     const index = SEEDS.get(key);
     if (index === undefined) continue;
-    const near = lettersAround(text, last);
+    const start = seedStart(text, last);
     const order = ORDERS[index];
     if (order !== undefined) {
-      const range = rangeOf(near, order.pattern);
-      if (range === undefined || !isDisguised(text, range)) continue;
+      const pattern = (PATTERNS[index] ??= disguisedPattern(order));
+      pattern.lastIndex = start;
+      if (!pattern.test(text)) continue;
+      const range = { start, end: pattern.lastIndex };
+      if (!isDisguised(text, range)) continue;
       if (hits.length < HITS_MAX)
         hits.push({ class: 'injection', rule: order.rule, label: LABEL, ...range, score: 2 });
       else skipped++;
-    } else addAround(turned, near.places[near.seedAt] ?? 0, text.length);
+    } else addAround(turned, start, text.length);
   }
   const swapped = swappedWords(text, words);
   const turnedViews = turned.slice(0, HITS_MAX).map((range) => turnedView(text, range));
@@ -138,34 +172,15 @@ export function disguisedIn(text: string, { seeds, words }: TextSurvey): Disguis
   const views = [...turnedViews, ...swappedViews(text, swapped.slice(0, HITS_MAX))];
   return { hits, views, skipped };
 }
-/** The letters around a seed, whose last letter stands at `last`, and where each of them stands. */
-interface NearLetters {
-  readonly letters: string;
-  readonly places: readonly number[];
-  /** Which of them is the first of the seed. */
-  readonly seedAt: number;
-}
 
-function lettersAround(text: string, last: number): NearLetters {
-  const places: number[] = [];
-  for (let at = last; at >= 0 && places.length < LETTERS_BEFORE + SEED_LENGTH; at--) {
-    if (codeAt(text, at) !== 0) places.push(at);
+/** Where a seed begins whose last letter stands at a place. */
+function seedStart(text: string, last: number): number {
+  let start = last;
+  for (let letters = 1; letters < SEED_LENGTH; letters++) {
+    do start--;
+    while (codeAt(text, start) === 0);
   }
-  places.reverse();
-  const seedAt = places.length - SEED_LENGTH;
-  const count = seedAt + LETTERS_AFTER;
-  for (let at = last + 1; at < text.length && places.length < count; at++) {
-    if (codeAt(text, at) !== 0) places.push(at);
-  }
-  const letters = places.map((at) => String.fromCharCode(A - 1 + codeAt(text, at))).join('');
-  return { letters, places, seedAt };
-}
-
-function rangeOf({ letters, places, seedAt }: NearLetters, pattern: RegExp): Range | undefined {
-  pattern.lastIndex = seedAt;
-  const found = pattern.exec(letters);
-  if (found === null) return undefined;
-  return { start: places[seedAt] ?? 0, end: (places[seedAt + found[0].length - 1] ?? 0) + 1 };
+  return start;
 }
 
 /** One word of one case that is longer than any word, and no name made of parts. */
