@@ -32,6 +32,8 @@ export interface Rule {
   readonly anyCase: boolean;
   /** A keyword inside of a word counts only right behind an escape. */
   readonly edge?: boolean;
+  /** What is found may begin before the keyword. */
+  readonly looksBack?: boolean;
   readonly match: (place: KeywordPlace) => Match | undefined;
   /** Where to try again after a miss, for rules whose misses are expensive. */
   readonly missedTo?: (place: KeywordPlace) => number;

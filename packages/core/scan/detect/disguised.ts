@@ -12,6 +12,8 @@ export interface Disguised {
   readonly views: readonly View[];
   /** Places of disguised letters that were too many to look at. */
   readonly skipped: number;
+  /** Something may be written in rot13. */
+  readonly isTurned: boolean;
 }
 
 interface LetterOrder {
@@ -128,7 +130,9 @@ function classOf(isMeant: (code: number) => boolean): string {
 function disguisedPattern({ pattern, behind }: LetterOrder): RegExp {
   const from = spelledOut(pattern, (letter) => BETWEEN + letter);
   if (behind === undefined) return new RegExp(from, 'y');
-  return new RegExp(`(?<=${spelledOut(behind, (letter) => letter + BETWEEN)})${from}`, 'y');
+  // The look back comes last: what follows decides more often.
+  const before = spelledOut(behind, (letter) => letter + BETWEEN);
+  return new RegExp(`(?=${from})(?<=${before})${from}`, 'y');
 }
 
 function spelledOut(pattern: string, written: (letter: string) => string): string {
@@ -143,7 +147,7 @@ function spelledOut(pattern: string, written: (letter: string) => string): strin
 /** Compiled on first use: most are never tried. */
 const PATTERNS: (RegExp | undefined)[] = [];
 
-export const NOT_DISGUISED: Disguised = { hits: [], views: [], skipped: 0 };
+export const NOT_DISGUISED: Disguised = { hits: [], views: [], skipped: 0, isTurned: false };
 
 export function disguisedIn(text: string, { seeds, words }: TextSurvey): Disguised {
   if (seeds.length === 0 && words.length === 0) return NOT_DISGUISED;
@@ -170,15 +174,15 @@ export function disguisedIn(text: string, { seeds, words }: TextSurvey): Disguis
   const turnedViews = turned.slice(0, HITS_MAX).map((range) => turnedView(text, range));
   skipped += Math.max(0, turned.length - HITS_MAX) + Math.max(0, swapped.length - HITS_MAX);
   const views = [...turnedViews, ...swappedViews(text, swapped.slice(0, HITS_MAX))];
-  return { hits, views, skipped };
+  return { hits, views, skipped, isTurned: turned.length > 0 };
 }
 
 /** Where a seed begins whose last letter stands at a place. */
-function seedStart(text: string, last: number): number {
+export function seedStart(text: string, last: number): number {
   let start = last;
-  for (let letters = 1; letters < SEED_LENGTH; letters++) {
+  for (let letters = 1; letters < SEED_LENGTH && start >= 0; letters++) {
     do start--;
-    while (codeAt(text, start) === 0);
+    while (start >= 0 && codeAt(text, start) === 0);
   }
   return start;
 }

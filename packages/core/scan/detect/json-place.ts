@@ -46,6 +46,8 @@ export class JsonPlace {
 export class JsonLeaf {
   readonly text: string;
   readonly isKey: boolean;
+  /** It may hold an order in rot13. */
+  mayBeTurned = true;
   readonly #place: JsonPlace;
 
   constructor(text: string, place: JsonPlace, isKey = false) {

@@ -19,7 +19,7 @@ export const PHRASES: readonly Phrase[] = [
 export const LABELS_FROM = PHRASES.length - LABELLED.length;
 
 /** The keywords of one family that end in a state of the table, by the index of their rule. */
-type KeywordsByState = ReadonlyMap<number, readonly Keyword[]>;
+export type KeywordsByState = ReadonlyMap<number, readonly Keyword[]>;
 /** Those of a state in which only keywords of the other family end. */
 export const NO_KEYWORDS: readonly Keyword[] = [];
 

@@ -1,7 +1,7 @@
 // A JSON value: keys, strings and numbers, alone and put together with their neighbours.
 import { isObject } from '@subluminal/contracts';
 import { JsonLeaf, JsonPlace } from './json-place.ts';
-import { findingOf, hitsIn, type ScanPlan, scanPlan } from './scan-text.ts';
+import { findingOf, hitsIn, isPlainName, type ScanPlan, scanPlan } from './scan-text.ts';
 import { secretByKey } from './secrets.ts';
 import { splitHits } from './split.ts';
 import {
@@ -159,10 +159,11 @@ function scanLeaf(scan: JsonScan, leaf: JsonLeaf): void {
   const { length } = leaf.text;
   scan.units += Math.min(length, room);
   if (length > room) addGap(scan, { reason: 'too_long', path: leaf.path, count: length - room });
-  if (length < SHORT || room <= 0) return;
+  if (length < SHORT || room <= 0 || (leaf.isKey && isPlainName(leaf.text))) return;
   const text = length > room ? leaf.text.slice(0, room) : leaf.text;
   const { field } = leaf;
-  const { hits, gaps, steps } = hitsIn(text, plan, field);
+  const { hits, gaps, steps, isTurned } = hitsIn(text, plan, field);
+  leaf.mayBeTurned = isTurned || length > room;
   scan.steps += steps;
   for (const { reason, count } of gaps) addGap(scan, { reason, path: leaf.path, count });
   for (const hit of hits) addFinding(scan, findingOf(hit, { text, path: leaf.path, options }));

@@ -30,6 +30,8 @@ interface TextHits {
   readonly hits: readonly DetectorHit[];
   readonly gaps: readonly Gap[];
   readonly steps: number;
+  /** Something may be written in rot13. */
+  readonly isTurned: boolean;
 }
 
 interface Gap {
@@ -98,9 +100,26 @@ export function hitsIn(text: string, plan: ScanPlan, field?: string): TextHits {
   const seen = survey(text);
   // Addresses are all that digits alone can be.
   if (seen.isPlain && !(seen.hasDigits && plan.classes.has('personal'))) {
-    return { hits: NO_HITS, gaps: NO_GAPS, steps: text.length * passesOf(plan.classes) };
+    const steps = text.length * passesOf(plan.classes);
+    return { hits: NO_HITS, gaps: NO_GAPS, steps, isTurned: false };
   }
   return new TextScan(text, plan, field).hitsIn(seen);
+}
+
+/** The names of fields come again with each message. Only those are kept in which nothing could be found. */
+const PLAIN_NAMES = new Set<string>();
+const PLAIN_NAMES_MAX = 1_000;
+const NAME_LENGTH_MAX = 32;
+
+/** Whether nothing can be found in the name of a field, whatever is looked for. */
+export function isPlainName(name: string): boolean {
+  if (name.length > NAME_LENGTH_MAX) return false;
+  if (PLAIN_NAMES.has(name)) return true;
+  const { isPlain, hasDigits } = survey(name);
+  if (!isPlain || hasDigits) return false;
+  if (PLAIN_NAMES.size >= PLAIN_NAMES_MAX) PLAIN_NAMES.clear();
+  PLAIN_NAMES.add(name);
+  return true;
 }
 
 /** How often a text is counted that has nothing: once for its survey, and once for each family of rules. */
@@ -144,11 +163,12 @@ class TextScan {
       ['too_many_findings', this.#dropped + disguised.skipped],
       ['too_much_work', meter.steps > meter.stepsMax ? text.length : 0],
     ]);
-    if (this.#hits === undefined) return { hits: NO_HITS, gaps, steps: meter.steps };
+    const rest = { gaps, steps: meter.steps, isTurned: disguised.isTurned };
+    if (this.#hits === undefined) return { hits: NO_HITS, ...rest };
     const hits = withoutDoubles([...this.#hits.values()]).map((hit) => {
       return { ...hit, end: Math.max(hit.end, hit.orderEnd ?? hit.end) };
     });
-    return { hits, gaps, steps: meter.steps };
+    return { hits, ...rest };
   }
 
   #detection(view: View): Detection {

@@ -1,15 +1,21 @@
 // A value that was cut and laid into several fields: the fields' ends are put together again, and
 // what is found across a seam counts.
 import { isDigit } from '../../json/byte-scanner.ts';
+import { FORMATS } from '../formats/index.ts';
 import type { Range } from '../types.ts';
+import { seedStart } from './disguised.ts';
 import { isCard, isRareCard, isSsn } from './id-numbers.ts';
+import { type KeywordsByState, NO_KEYWORDS, scanKeywords } from './keywords.ts';
 import { hitsIn, type ScanPlan } from './scan-text.ts';
+import { survey, type TextSurvey } from './survey.ts';
 import type { DetectorHit, FindingClass } from './types.ts';
 
 /** The text of a field. */
 interface Piece {
   readonly text: string;
   readonly path: string;
+  /** It may hold an order in rot13, which turns the letters around it as well. */
+  readonly mayBeTurned: boolean;
 }
 
 interface SplitHit {
@@ -55,8 +61,9 @@ export function splitHits(pieces: readonly Piece[], plan: ScanPlan): SplitHits {
   for (let from = 0; from === 0 || from + OVERLAP < pieces.length; from += SLICE - OVERLAP) {
     const slice = pieces.length <= SLICE ? pieces : pieces.slice(from, from + SLICE);
     let isSkipped = false;
-    for (const { classes, name, separator } of JOINTS) {
-      if (!plan.classes.has(name)) continue;
+    for (const joint of JOINTS) {
+      const { classes, name, separator } = joint;
+      if (!plan.classes.has(name) || !mayCross(slice, joint)) continue;
       const text = joined(slice, separator);
       const own = hitsIn(text, { classes, strictness: plan.strictness, findingsMax: FINDINGS_MAX });
       hits.steps += own.steps;
@@ -73,6 +80,56 @@ export function splitHits(pieces: readonly Piece[], plan: ScanPlan): SplitHits {
   }
   if (plan.classes.has('personal')) addSplitNumbers(pieces, hits.found);
   return hits;
+}
+
+/** More than what a secret has before its keyword. */
+const BEHIND_SEAM = 96;
+/** A keyword may go on in a word with swapped letters, when it begins before a seam. */
+const KEYWORD_MAX = 32;
+
+/**
+ * Whether anything can begin before the last piece and go on in it. Most rows are a few short fields and then the
+ * text of the message, which was looked at already: only its beginning is, once more. What is decoded farther on
+ * changes nothing of what stands before it, unless it is turned.
+ */
+function mayCross(pieces: readonly Piece[], { name, separator }: (typeof JOINTS)[number]): boolean {
+  const last = pieces.at(-1);
+  if (last === undefined || last.text.length < 2 * REACH) return true;
+  const before = joined(pieces.slice(0, -1), separator) + separator;
+  if (before.length > REACH) return true;
+  const seam = before.length;
+  const head = before + last.text.slice(0, BEHIND_SEAM);
+  const seen = survey(head);
+  const isBefore = ({ start }: Pick<Range, 'start'>) => start < seam;
+  if (!seen.isAscii || seen.hasEscapes || [...seen.spaced, ...seen.blobs].some(isBefore))
+    return true;
+  const { formats, phrases } = scanKeywords();
+  if (name === 'secret') {
+    const isSplit = (keyword: KeywordPlace) => {
+      const rule = FORMATS[keyword.rule];
+      const isAccident = rule === undefined || ACCIDENTAL.has(rule.name);
+      return !isAccident && (rule.looksBack === true || isBefore(keyword));
+    };
+    return keywordsIn(seen, formats).some(isSplit);
+  }
+  if (last.mayBeTurned || seen.words.some(({ start }) => start < seam + KEYWORD_MAX)) return true;
+  if (seen.seeds.some((seed) => seedStart(head, seed.last) < seam)) return true;
+  return keywordsIn(seen, phrases).some(isBefore);
+}
+
+interface KeywordPlace {
+  readonly rule: number;
+  readonly start: number;
+}
+
+function keywordsIn({ keywords }: TextSurvey, known: KeywordsByState): readonly KeywordPlace[] {
+  const places: KeywordPlace[] = [];
+  for (let at = 0; at < keywords.length; at += 2) {
+    for (const { rule, text } of known.get(keywords[at + 1] ?? 0) ?? NO_KEYWORDS) {
+      places.push({ rule, start: (keywords[at] ?? 0) - text.length });
+    }
+  }
+  return places;
 }
 
 /** The ends of the pieces; of a short one, all of it. */

@@ -32,7 +32,8 @@ export function patternRule(format: PatternRule): Rule {
   const match = (place: KeywordPlace): Match | undefined =>
     execAt(pattern(), place) ??
     (isCut(place, run !== undefined) ? execAt(cut?.(), place) : undefined);
-  const rule = { name, keywords, anyCase, edge, match };
+  const looksBack = format.pattern.includes('(?<=');
+  const rule = { name, keywords, anyCase, edge, looksBack, match };
   return run === undefined
     ? rule
     : { ...rule, missedTo: (place) => execAt(run(), place)?.end ?? 0 };
