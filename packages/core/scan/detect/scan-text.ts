@@ -127,6 +127,9 @@ function passesOf(classes: ReadonlySet<FindingClass>): number {
   return 1 + (classes.has('secret') ? 1 : 0) + (hasPhrases(classes) ? 1 : 0);
 }
 
+const same = (range: Range) => range;
+const never = () => false;
+
 /** A text that has something to look at. */
 class TextScan {
   readonly #text: string;
@@ -146,7 +149,7 @@ class TextScan {
   hitsIn(seen: TextSurvey): TextHits {
     const text = this.#text;
     const meter = this.#meter;
-    const original: View = { text, toSource: (range) => range, isWrapped: () => false };
+    const original: View = { text, toSource: same, isWrapped: never };
     const detection = this.#detection(original);
     meter.steps += text.length;
     if (!seen.isAscii || seen.hasControls) detectHidden(detection, seen);
@@ -157,12 +160,17 @@ class TextScan {
     for (const hit of disguised.hits) detection.found(hit);
     for (const view of views) this.#lookAtView(view);
     for (const view of disguised.views) this.#lookAtView(view);
-    const gaps = gapsOf([
-      ['binary', binaryUnits],
-      ['too_long', skippedUnits],
-      ['too_many_findings', this.#dropped + disguised.skipped],
-      ['too_much_work', meter.steps > meter.stepsMax ? text.length : 0],
-    ]);
+    const dropped = this.#dropped + disguised.skipped;
+    const unread = meter.steps > meter.stepsMax ? text.length : 0;
+    const isWhole = binaryUnits + skippedUnits + dropped + unread === 0;
+    const gaps = isWhole
+      ? NO_GAPS
+      : gapsOf([
+          ['binary', binaryUnits],
+          ['too_long', skippedUnits],
+          ['too_many_findings', dropped],
+          ['too_much_work', unread],
+        ]);
     const rest = { gaps, steps: meter.steps, isTurned: disguised.isTurned };
     if (this.#hits === undefined) return { hits: NO_HITS, ...rest };
     const hits = withoutDoubles([...this.#hits.values()]).map((hit) => {
@@ -222,8 +230,7 @@ class TextScan {
 }
 
 function gapsOf(counts: readonly (readonly [UnscannedReason, number])[]): readonly Gap[] {
-  const gaps = counts.filter(([, count]) => count > 0);
-  return gaps.length === 0 ? NO_GAPS : gaps.map(([reason, count]) => ({ reason, count }));
+  return counts.filter(([, count]) => count > 0).map(([reason, count]) => ({ reason, count }));
 }
 
 function inside({ start, end }: Range, length: number): Range {

@@ -23,7 +23,10 @@ const INTRODUCER = /[\\%&]/g;
 const ISLAND = 300;
 const PART = /[A-Za-z0-9+_-]{20,}={0,2}/g;
 
+const NOT_WRAPPED: Unwrapped = { views: [], binaryUnits: 0, skippedUnits: 0 };
+
 export function unwrap(text: string, seen: TextSurvey): Unwrapped {
+  if (!seen.hasEscapes && seen.spaced.length + seen.blobs.length === 0) return NOT_WRAPPED;
   const views: View[] = [];
   if (seen.hasEscapes) {
     for (const island of islandsOf(text)) {

@@ -52,7 +52,9 @@ export function keywordStart(text: string, end: number, keyword: Keyword): numbe
 }
 
 function isWritten(text: string, start: number, { text: keyword, anyCase }: Keyword): boolean {
-  if (!anyCase) return text.startsWith(keyword, start);
+  // Most are written as they are looked for.
+  if (text.startsWith(keyword, start)) return true;
+  if (!anyCase) return false;
   for (let at = 0; at < keyword.length; at++) {
     if (foldUnit(text.charCodeAt(start + at)) !== foldUnit(keyword.charCodeAt(at))) return false;
   }
