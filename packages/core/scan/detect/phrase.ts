@@ -33,7 +33,12 @@ export interface CompiledPhrase {
 }
 
 export const WINDOW = 400;
-const BETWEEN = { words: String.raw`[^A-Za-z0-9'\u0080-\uffff]`, marks: String.raw`[\0-\x20]` };
+/**
+ * What of ASCII is in no word. All that is no ASCII is in one, and is named by leaving out these: for a pattern
+ * that ignores case the engine looks up each unit of a class, and it does so whenever the class is written.
+ */
+const NO_WORD = String.raw`\0-&(-/:-@\[-\x60{-\x7f`;
+const BETWEEN = { words: `[${NO_WORD}]`, marks: String.raw`[\0-\x20]` };
 const GAP_MAX = 6;
 
 /** A letter, a digit or a part of a word in another script. */
@@ -83,7 +88,7 @@ export function compilePhrase(phrase: Phrase): CompiledPhrase {
 // The words that phrases are made of, as parts of patterns. A space stands for what is between words.
 
 /** One more word. */
-export const W = "(?: [a-z0-9'\\u0080-\\uffff]{1,32})";
+export const W = `(?: [^${NO_WORD}]{1,32})`;
 export const OTHER =
   'previous|previos|prevous|previuos|prior|preceding|earlier|above|foregoing|past|existing|original|initial|older?';
 export const OWN = 'your|system|safety|security|developer|content|ethical|hidden|default|current';
