@@ -115,37 +115,50 @@ for (const word of SWAPPED) {
   SLOTS_OF_WORDS[(sum + word.length) & SLOTS] = 1;
 }
 
-const LETTER = classOf((code) => code !== 0);
+const ANY = unitsOf((code) => code !== 0);
 /** What is passed over between two letters. */
-const BETWEEN = `${classOf((code) => code === 0)}*`;
+const BETWEEN = `[^${ANY}]*`;
 
-/** All units that are read as certain letters. */
-function classOf(isMeant: (code: number) => boolean): string {
+/** All units that are read as certain letters. None of them means anything else in a class. */
+function unitsOf(isMeant: (code: number) => boolean): string {
   const units = Array.from(LETTER_CODES.keys()).filter((unit) => isMeant(LETTER_CODES[unit] ?? 0));
-  const written = units.map((unit) => `\\x${unit.toString(16).padStart(2, '0')}`).join('');
-  return isMeant(0) ? `[${written}\\u0080-\\uffff]` : `[${written}]`;
-}
-
-/** The pattern of letters as it stands in a text, disguised or not. */
-function disguisedPattern({ pattern, behind }: LetterOrder): RegExp {
-  const from = spelledOut(pattern, (letter) => BETWEEN + letter);
-  if (behind === undefined) return new RegExp(from, 'y');
-  // The look back comes last: what follows decides more often.
-  const before = spelledOut(behind, (letter) => letter + BETWEEN);
-  return new RegExp(`(?=${from})(?<=${before})${from}`, 'y');
+  return String.fromCharCode(...units);
 }
 
 function spelledOut(pattern: string, written: (letter: string) => string): string {
   return pattern.replaceAll(/\[a-z\]|[a-z]\??/g, (part) => {
-    if (part.startsWith('[')) return `(?:${written(LETTER)})`;
+    if (part.startsWith('[')) return `(?:${written(`[${ANY}]`)})`;
     const code = codeAt(part, 0);
-    const letter = written(classOf((other) => other === code));
+    const letter = written(`[${unitsOf((other) => other === code)}]`);
     return part.endsWith('?') ? `(?:${letter})?` : letter;
   });
 }
 
-/** Compiled on first use: most are never tried. */
-const PATTERNS: (RegExp | undefined)[] = [];
+/** The patterns of letters as they stand in a text, disguised or not. Compiled on first use: most are never tried. */
+const FROM_SEED = ORDERS.map(({ pattern }) =>
+  lazy(() => spelledOut(pattern, (letter) => BETWEEN + letter)),
+);
+const BEHIND = ORDERS.map(({ behind }) =>
+  lazy(() =>
+    behind === undefined ? '' : `(?<=${spelledOut(behind, (letter) => letter + BETWEEN)})`,
+  ),
+);
+
+function lazy(source: () => string): () => RegExp {
+  let pattern: RegExp | undefined;
+  return () => (pattern ??= new RegExp(source(), 'y'));
+}
+
+/** The order that begins with a seed. */
+function orderAt(text: string, start: number, index: number): Range | undefined {
+  const [from, behind] = [FROM_SEED[index]?.(), BEHIND[index]];
+  if (from === undefined || behind === undefined) return undefined;
+  from.lastIndex = start;
+  if (!from.test(text)) return undefined;
+  const isBehind = behind();
+  isBehind.lastIndex = start;
+  return isBehind.test(text) ? { start, end: from.lastIndex } : undefined;
+}
 
 export const NOT_DISGUISED: Disguised = { hits: [], views: [], skipped: 0, isTurned: false };
 
@@ -160,11 +173,8 @@ export function disguisedIn(text: string, { seeds, words }: TextSurvey): Disguis
     const start = seedStart(text, last);
     const order = ORDERS[index];
     if (order !== undefined) {
-      const pattern = (PATTERNS[index] ??= disguisedPattern(order));
-      pattern.lastIndex = start;
-      if (!pattern.test(text)) continue;
-      const range = { start, end: pattern.lastIndex };
-      if (!isDisguised(text, range)) continue;
+      const range = orderAt(text, start, index);
+      if (range === undefined || !isDisguised(text, range)) continue;
       if (hits.length < HITS_MAX)
         hits.push({ class: 'injection', rule: order.rule, label: LABEL, ...range, score: 2 });
       else skipped++;
