@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createPrefilter } from '../text/keyword-search.ts';
-import { type Phrase, patternOf, WINDOW } from './phrase.ts';
+import { compilePhrase, type Phrase, patternOf, WINDOW } from './phrase.ts';
 import { CARRIED_OUT } from './phrases-exfiltration.ts';
 import { MARKUP } from './phrases-hidden.ts';
 import { LABELLED } from './phrases-labels.ts';
@@ -71,5 +71,15 @@ it.each(PHRASES.map((phrase, index) => [`${index} ${phrase.id}`, phrase] as cons
       expect(isTrue, `the engine matches as the counter does: ${JSON.stringify(part)}`).toBe(true);
       expect(steps / text.length, JSON.stringify(part)).toBeLessThan(WINDOW);
     }
+  },
+);
+
+it.each(['put.env tows:', 'get.aws put'])(
+  'tries a phrase on the shortest text that it knows: %s',
+  (text) => {
+    const isMatch = (phrase: Phrase) => compilePhrase(phrase).match(text, 0) !== undefined;
+    expect(PHRASES.filter(({ unitsMin }) => unitsMin !== undefined).filter(isMatch)).toHaveLength(
+      1,
+    );
   },
 );

@@ -15,6 +15,8 @@ export interface Phrase {
   /** What a space stands for. `words`: anything between two words. `marks`: white space. */
   readonly over: 'words' | 'marks';
   readonly pattern: string;
+  /** No match is shorter: a shorter rest of a text is not read, and a long pattern not compiled for it. */
+  readonly unitsMin?: number;
   /** Upper and lower case differ. */
   readonly exactCase?: boolean;
   /** Where this matches the same window, the phrase means nothing. */
@@ -64,12 +66,13 @@ export function patternOf({ pattern, over, exactCase = false }: Phrase): RegExp 
 }
 
 export function compilePhrase(phrase: Phrase): CompiledPhrase {
-  const { over } = phrase;
+  const { over, unitsMin = 0 } = phrase;
   let pattern: RegExp | undefined;
   let unless: RegExp | undefined;
   return {
     phrase,
     match(text, at) {
+      if (text.length - at < unitsMin) return undefined;
       if (over === 'words' && at > 0 && isWordAt(text, at - 1)) return undefined;
       // Compiled on first use: most patterns are never tried, and a start-up should not wait for them.
       pattern ??= patternOf(phrase);

@@ -22,6 +22,7 @@ export const CARRIED_OUT: readonly Phrase[] = [
       submit|append|encode|deliver|share|publish|relay|bcc|attach|include|collect|ship |sync |
       copy |dump|echo|write |put `),
     over: 'marks',
+    unitsMin: 12,
     // The data and its way out stand in one block of text, which need not be the first one.
     pattern: `(?:${SEND})\\b(?=[^.!?]{0,60}?\\b(?:${PRIVATE})\\b)(?:${first('block', `${IN_BLOCK}{0,60}?${BLOCK_END}`)}){0,8}?${first('what', `${IN_BLOCK}{0,60}?\\b(?:${PRIVATE})\\b`)}(?:(?!${BLOCK_END}).){0,150}?\\b${AWAY}`,
     unless:
@@ -34,6 +35,7 @@ export const CARRIED_OUT: readonly Phrase[] = [
       content of|grab|extract|collect|find |pass |provide|attach|send|look up|locate|print |show |
       upload|copy `),
     over: 'marks',
+    unitsMin: 10,
     pattern: `(?:read|cat|open|load|fetch|access|retrieve|get|include|contents? of|grab|extract|collect|find|pass|provide|attach|send|look up|locate|print|show|upload|copy)(?![a-z])${first('file', `[^!?]{0,80}?${FILES}`)}.{0,280}?\\b(?:pass|send|include|append|as (?:the|a|an|its|this)|parameter|argument|value|field|post|upload|to http|sidenote|content|contents|forward|encode|attach|put|provide|otherwise|or the tool|required|first|before)\\b`,
     score: 1,
     definitionScore: 3,
