@@ -13,12 +13,13 @@ import {
   renameSync,
   rmSync,
   type Stats,
+  unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Failure, failure } from '@subluminal/contracts';
 import { type FileRead, readRegularFile } from './read-file.ts';
-import { hasSystemCode, systemCode } from './system-error.ts';
+import { attempt, hasSystemCode, systemCode } from './system-error.ts';
 
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
@@ -81,7 +82,8 @@ function placeDraft(path: string, content: string | Uint8Array, how: Placing): v
     }
     place(draft, path);
   } finally {
-    rmSync(draft, { force: true });
+    // A rename has taken it away. `rmSync` would load more of Node than all else here.
+    attempt(() => unlinkSync(draft));
   }
   if (isLasting) syncFolder(dirname(path));
 }

@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
-import { uuidv7 } from 'uuidv7';
+import { callIds } from './crypto/hash.ts';
 import { attempt, hasSystemCode } from './system-error.ts';
 
 export interface System {
@@ -58,6 +58,9 @@ const FILE_BYTES_MAX = 8_388_608;
 const CHUNK_BYTES = 65_536;
 const PS_TIMEOUT_MS = 2_000;
 
+/** One for all, so that ids ascend. */
+const idByTime = callIds();
+
 export function thisSystem(): System {
   return {
     platform: process.platform,
@@ -70,7 +73,7 @@ export function thisSystem(): System {
     userName: () => attempt(() => userInfo().username),
     hostName: hostname,
     uuid: randomUUID,
-    uuidByTime: uuidv7,
+    uuidByTime: idByTime,
     space: readSpace,
     names: (path) => attempt(() => readdirSync(path)),
     pids: () => attempt(() => readdirSync('/proc').flatMap(pidIn)) ?? [],
