@@ -123,7 +123,8 @@ async function bundleOf(name) {
     return { outputFiles: [], ...cause };
   });
   const { errors, warnings, outputFiles, metafile } = built;
-  const files = await Promise.all(outputFiles.map(asScript));
+  const scripts = await Promise.all(outputFiles.map(asScript));
+  const files = withPacks(scripts, metafile?.outputs ?? {});
   const pointer = { path: join(OUT, `${name}.js`), contents: pointerText(name, metafile?.outputs) };
   return { errors, warnings, metafile, files: [...files, pointer] };
 }
@@ -133,14 +134,51 @@ function pointerText(name, outputs = {}) {
   const first = Object.keys(outputs).find(
     (path) => outputs[path].entryPoint !== undefined && basename(path).startsWith(`${name}-`),
   );
-  const paths = new Set(first === undefined ? [] : [first]);
+  const paths = first === undefined ? [] : withImports([first], outputs);
+  const sources = paths.flatMap((path) => Object.keys(outputs[path].inputs)).toSorted();
+  return `./${basename(first ?? '')}\n${sources.map((path) => `// ${path}\n`).join('')}`;
+}
+
+/** What every shim loads in one go, after its first script: the imports of these. */
+const LOADED_TOGETHER = [
+  'packages/plane/apps/run-started-shim.ts',
+  'packages/plane/services/governor/gates.ts',
+  'packages/plane/stores/policy/open-compiled.ts',
+];
+
+/**
+ * Two scripts of a shim bring along what they import: each file costs a fifth of a millisecond, and there would
+ * be a hundred. The files stay for whoever loads one of them alone.
+ */
+function withPacks(scripts, outputs) {
+  const own = (source) => Object.keys(outputs).find((path) => outputs[path].entryPoint === source);
+  const first = own('packages/cli/entry/shim.ts');
+  if (first === undefined) return scripts;
+  const early = withImports([first], outputs);
+  const later = LOADED_TOGETHER.map(own);
+  const late = withImports(later, outputs).filter((path) => !early.includes(path));
+  const packs = new Map([
+    [join(ROOT, first), early],
+    [join(ROOT, later[0]), late],
+  ]);
+  const texts = new Map(scripts.map(({ path, contents }) => [path, contents]));
+  return scripts.map(({ path, contents }) => {
+    const members = packs.get(path)?.map((one) => {
+      return `${JSON.stringify(`./${basename(one)}`)}:${texts.get(join(ROOT, one))}`;
+    });
+    return { path, contents: members === undefined ? contents : `({${members.join(',')}})` };
+  });
+}
+
+/** These outputs, and all that is loaded with them. */
+function withImports(outputPaths, outputs) {
+  const paths = new Set(outputPaths);
   for (const path of paths) {
     for (const { path: other, kind } of outputs[path].imports) {
       if (kind === 'import-statement' && outputs[other] !== undefined) paths.add(other);
     }
   }
-  const sources = [...paths].flatMap((path) => Object.keys(outputs[path].inputs)).toSorted();
-  return `./${basename(first ?? '')}\n${sources.map((path) => `// ${path}\n`).join('')}`;
+  return [...paths];
 }
 
 /** A module as the text of a function, which can be compiled ahead. */

@@ -10,19 +10,40 @@ import { OUT } from './bundle.mjs';
 import { ROOT } from './paths.mjs';
 
 const RUN_MS = 10_000;
-const POLICY = join(ROOT, 'examples', 'policies', 'starter.yaml');
+const POLICY = policyNamed('starter');
+/** Between them they have rules of most kinds, content gates and taint. */
+const SHIM_POLICIES = [policyNamed('careful'), POLICY];
+const TEXT = 'Hello, and 42 more words to look at: https://example.com/a?b=c.';
 const REQUESTS = [
   ['initialize', { protocolVersion: '2025-06-18', capabilities: {} }],
   ['tools/list', {}],
   ['tools/call', { name: 'read_file', arguments: { path: 'a.txt' } }],
-  ['tools/call', { name: 'create_file', arguments: { path: 'a.txt', text: 'Hello.' } }],
+  ['tools/call', { name: 'create_file', arguments: { path: 'a.txt', text: TEXT } }],
+  ['tools/call', { name: 'create_file', arguments: { path: 'b.txt', text: TEXT } }],
   ['tools/call', { name: 'shell_run', arguments: {} }],
 ].map(([method, params], id) => `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
+const INITIALIZED = `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n`;
 
 /** Answers every request. */
-const ECHO = `require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
-  const { id } = JSON.parse(line);
-  console.log(JSON.stringify({ jsonrpc: '2.0', id, result: { content: [] } }));
+const ECHO = `const RESULTS = {
+  initialize: {
+    protocolVersion: '2025-06-18',
+    capabilities: { tools: {} },
+    serverInfo: { name: 'echo', version: '1' },
+    instructions: 'Notes of all kinds.',
+  },
+  'tools/list': {
+    tools: ['read_file', 'create_file', 'shell_run'].map((name) => ({
+      name,
+      description: 'Takes a path and a text.',
+      inputSchema: { type: 'object', properties: { path: { type: 'string' } } },
+    })),
+  },
+  'tools/call': { content: [{ type: 'text', text: ${JSON.stringify(TEXT)} }] },
+};
+require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method } = JSON.parse(line);
+  if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, result: RESULTS[method] }));
 });`;
 
 const COMMANDS = [
@@ -55,17 +76,24 @@ const mode = 0o666 & ~process.umask();
 const others = require('node:module').createRequire(pointer);
 const scripts = new Map();
 const loaded = new Map();
+const brought = new Map();
 function load(id) {
   if (!id.startsWith('./')) return process.getBuiltinModule(id) ?? others(id);
   if (loaded.has(id)) return loaded.get(id).exports;
+  const module = { exports: {} };
+  loaded.set(id, module);
+  if (!brought.has(id)) bring(id);
+  brought.get(id)(module.exports, load, module, performance);
+  return module.exports;
+}
+function bring(id) {
   const file = path.join(folder, id);
   const cachedData = fs.existsSync(file + '.cache') ? fs.readFileSync(file + '.cache') : undefined;
   const script = new Script(fs.readFileSync(file, 'latin1'), { filename: file, cachedData });
-  const module = { exports: {} };
-  loaded.set(id, module);
   scripts.set(file, script);
-  script.runInThisContext()(module.exports, load, module, performance);
-  return module.exports;
+  const found = script.runInThisContext();
+  const all = typeof found === 'function' ? { [id]: found } : found;
+  for (const name of Object.keys(all)) brought.set(name, all[name]);
 }
 process.on('exit', () => {
   for (const [file, script] of scripts) {
@@ -78,11 +106,15 @@ process.on('exit', () => {
 load(fs.readFileSync(pointer, 'latin1').split('\\n', 1)[0]);
 `;
 
+function policyNamed(name) {
+  return join(ROOT, 'examples', 'policies', `${name}.yaml`);
+}
+
 async function precompile() {
   const home = mkdtempSync(join(tmpdir(), 'sub-build-'));
   try {
     await Promise.all([
-      shimTwice(join(home, 'shim')),
+      shims(join(home, 'shim')),
       hookOnce(join(home, 'hook')),
       commandsOnce(join(home, 'commands')),
     ]);
@@ -110,13 +142,15 @@ function start(home, pointer, args) {
   return { child, ended };
 }
 
-/** The first one reads its policy, the second one finds what the first has compiled it to. */
-async function shimTwice(home) {
-  await shimOnce(home);
-  await shimOnce(home);
+/** The first one with a policy reads it, the second one finds what the first has compiled it to. */
+async function shims(home) {
+  for (const policy of SHIM_POLICIES) {
+    await shimOnce(home, policy);
+    await shimOnce(home, policy);
+  }
 }
 
-async function shimOnce(home) {
+async function shimOnce(home, path) {
   const ledger = createServer((socket) => {
     let lines = -1;
     socket
@@ -131,7 +165,7 @@ async function shimOnce(home) {
     await new Promise((resolve) => {
       ledger.once('error', resolve).listen(join(home, 'sub', 'run', 'ledger.sock'), resolve);
     });
-    const policy = existsSync(POLICY) ? ['--policy', POLICY] : [];
+    const policy = existsSync(path) ? ['--policy', path] : [];
     const server = ['--', process.execPath, '-e', ECHO];
     const { child, ended } = start(home, 'shim.js', [
       'shim',
@@ -141,10 +175,14 @@ async function shimOnce(home) {
       ...server,
     ]);
     let answers = 0;
-    child.stdin.write(REQUESTS.join(''));
+    child.stdin.write(REQUESTS[0]);
     child.stdout.on('data', (chunk) => {
-      answers += String(chunk).split('\n').length - 1;
-      if (answers >= REQUESTS.length) child.stdin.end();
+      for (const _line of String(chunk).matchAll(/\n/g)) {
+        answers++;
+        const before = answers === 1 ? INITIALIZED : '';
+        if (answers < REQUESTS.length) child.stdin.write(before + REQUESTS[answers]);
+        else child.stdin.end();
+      }
     });
     await ended;
   } finally {

@@ -17,6 +17,15 @@ const CLOCK = {
   },
 };
 
+/** What a shim needs of Node: with other flags, V8 takes no notice of the compiled form that Node brings along. */
+const OF_NODE = [
+  'node:vm',
+  'node:crypto',
+  'node:child_process',
+  'node:timers/promises',
+  'node:util',
+];
+
 const SCRATCH_BYTES = 524_288;
 let scratch;
 
@@ -50,14 +59,21 @@ function run(pointer, clock) {
   const { Script } = getBuiltinModule('node:vm');
   const folder = pointer.slice(0, -'.js'.length);
   const loaded = new Map();
+  const brought = new Map();
   const load = (id) => {
     if (!id.startsWith('./')) return getBuiltinModule(id) ?? installed(id);
     const known = loaded.get(id);
     if (known !== undefined) return known.exports;
     const module = { exports: {} };
     loaded.set(id, module);
-    compile(folder + id.slice(1), Script).runInThisContext()(module.exports, load, module, clock);
+    if (!brought.has(id)) bring(id, compile(folder + id.slice(1), Script).runInThisContext());
+    brought.get(id)(module.exports, load, module, clock);
     return module.exports;
+  };
+  // A file holds one script, or several by their names.
+  const bring = (id, found) => {
+    const scripts = typeof found === 'function' ? { [id]: found } : found;
+    for (const name of Object.keys(scripts)) brought.set(name, scripts[name]);
   };
   load(textOf(pointer).split('\n', 1)[0]);
 }
@@ -74,6 +90,7 @@ function installed(id) {
  */
 function keepYoungSmall() {
   if (!process.versions.v8.startsWith('11.')) return;
+  for (const id of OF_NODE) getBuiltinModule(id);
   getBuiltinModule('node:v8').setFlagsFromString(
     '--semi-space-growth-factor=1 --no-parallel-scavenge',
   );
