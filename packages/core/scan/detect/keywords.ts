@@ -37,26 +37,19 @@ export function scanKeywords(): ScanKeywords {
 }
 
 function builtKeywords(): ScanKeywords {
-  const phrases = PHRASES.map(({ id, keywords }) => ({ name: id, keywords, anyCase: true }));
-  const { classes, next, ending } = keywordTable([...FORMATS, ...phrases]);
-  return {
-    classes,
-    next,
-    formats: ofRules(ending, 0, FORMATS.length),
-    phrases: ofRules(ending, FORMATS.length, FORMATS.length + PHRASES.length),
-  };
-}
-
-function ofRules(ending: KeywordsByState, from: number, to: number): KeywordsByState {
-  const own = new Map<number, readonly Keyword[]>();
+  const all = PHRASES.map(({ id, keywords }) => ({ name: id, keywords, anyCase: true }));
+  const { classes, next, ending } = keywordTable([...FORMATS, ...all]);
+  const formats = new Map<number, Keyword[]>();
+  const phrases = new Map<number, Keyword[]>();
   for (const [state, keywords] of ending) {
-    const kept = keywords.filter(({ rule }) => rule >= from && rule < to);
-    if (kept.length > 0) {
-      own.set(
-        state,
-        kept.map((keyword) => ({ ...keyword, rule: keyword.rule - from })),
-      );
+    for (const { rule, text, anyCase, edge } of keywords) {
+      const isFormat = rule < FORMATS.length;
+      const keyword = { rule: isFormat ? rule : rule - FORMATS.length, text, anyCase, edge };
+      const family = isFormat ? formats : phrases;
+      const known = family.get(state);
+      if (known === undefined) family.set(state, [keyword]);
+      else known.push(keyword);
     }
   }
-  return own;
+  return { classes, next, formats, phrases };
 }

@@ -8,7 +8,7 @@ import type { Range, Rule } from '../types.ts';
 export type CleanCheck = (bytes: Uint8Array, start: number, end: number) => boolean;
 
 interface Keyword {
-  readonly word: Uint8Array;
+  readonly text: string;
   /** Upper and lower case are the same. */
   readonly anyCase: boolean;
   /** A keyword inside a word does not count, unless an escape stands before it. */
@@ -37,11 +37,7 @@ export function createGate(rules: readonly Rule[]): CleanCheck {
   );
   // A keyword that cannot be looked for keeps the gate shut.
   if (!all.every(({ text }) => PLAIN.test(text))) return () => false;
-  const keywords = tablesOf(
-    all.map(({ text, ...how }) => {
-      return { ...how, word: Uint8Array.from(text, (unit) => unit.charCodeAt(0)) };
-    }),
-  );
+  const keywords = tablesOf(all);
   return (bytes, start, end) =>
     isClean(keywords, bytes, { start, end: Math.min(end, bytes.length) });
 }
@@ -57,14 +53,18 @@ function tablesOf(keywords: readonly Keyword[]): Keywords {
   const starts = new Uint8Array(1 << 16);
   const byStart = new Map<number, Keyword[]>();
   for (const keyword of keywords) {
-    const start = startAt(keyword.word, 0);
+    const { text, anyCase } = keyword;
+    const start = (lower(text.charCodeAt(0)) << 8) | lower(text.charCodeAt(1));
+    if (starts[start] === 1) byStart.get(start)?.push(keyword);
+    else byStart.set(start, [keyword]);
     starts[start] = 1;
-    byStart.set(start, [...(byStart.get(start) ?? []), keyword]);
-    const folds = Array.from(keyword.word.subarray(0, 4), (byte) => foldsOf(byte, keyword.anyCase));
-    const [first = FOLDS, second = FOLDS, third = FOLDS, fourth] = folds;
+    const first = foldsOf(text.charCodeAt(0), anyCase);
+    const second = foldsOf(text.charCodeAt(1), anyCase);
+    const third = text.length < 3 ? FOLDS : foldsOf(text.charCodeAt(2), anyCase);
     // For both kinds of places that it can begin at.
     mark(marks, [first, second, third]);
-    mark(marks, fourth === undefined ? [FOLDS, first, second] : [second, third, fourth]);
+    if (text.length < 4) markEnd(marks, first, second);
+    else mark(marks, [second, third, foldsOf(text.charCodeAt(3), anyCase)]);
   }
   return { marks, starts, byStart };
 }
@@ -78,10 +78,22 @@ type FoldsOfThree = readonly [readonly number[], readonly number[], readonly num
 function mark(marks: Int32Array, [first, second, third]: FoldsOfThree): void {
   for (const a of first) {
     for (const b of second) {
-      for (const c of third) {
-        const three = a | (b << FOLD_BITS) | (c << (2 * FOLD_BITS));
+      const two = a | (b << FOLD_BITS);
+      for (let at = 0; at < third.length; at++) {
+        const three = two | ((third[at] ?? 0) << (2 * FOLD_BITS));
         marks[three >> 5] = (marks[three >> 5] ?? 0) | (1 << (three & 31));
       }
+    }
+  }
+}
+
+/** The threes that end with these two; what may stand before them are two whole words. */
+function markEnd(marks: Int32Array, second: readonly number[], third: readonly number[]): void {
+  for (const b of second) {
+    for (const c of third) {
+      const word = ((b << FOLD_BITS) | (c << (2 * FOLD_BITS))) >> 5;
+      marks[word] = -1;
+      marks[word + 1] = -1;
     }
   }
 }
@@ -94,7 +106,7 @@ function isClean({ marks, starts, byStart }: Keywords, bytes: Uint8Array, range:
       const two = startAt(bytes, from);
       if (starts[two] === 0) continue;
       for (const keyword of byStart.get(two) ?? []) {
-        if (from + keyword.word.length > end || !isAt(keyword, bytes, from)) continue;
+        if (from + keyword.text.length > end || !isAt(keyword, bytes, from)) continue;
         if (!keyword.edge || from <= start || !isInWord(bytes, from)) return false;
       }
     }
@@ -124,9 +136,9 @@ function marked(marks: Int32Array, view: DataView, from: number): number {
   return at;
 }
 
-function isAt({ word, anyCase }: Keyword, bytes: Uint8Array, from: number): boolean {
-  for (let index = 0; index < word.length; index++) {
-    const wanted = word[index] ?? 0;
+function isAt({ text, anyCase }: Keyword, bytes: Uint8Array, from: number): boolean {
+  for (let index = 0; index < text.length; index++) {
+    const wanted = text.charCodeAt(index);
     const byte = bytes[from + index] ?? 0;
     if (byte !== wanted && !(anyCase && lower(byte) === lower(wanted))) return false;
   }

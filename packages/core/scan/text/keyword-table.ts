@@ -38,7 +38,8 @@ export function keywordTable(rules: readonly Keywords[]): KeywordTable {
   const classes = classesOf(rules);
   const trie = trieOf(rules, classes);
   linkStates(trie);
-  const next = trie.rows.slice(0, trie.count * CLASSES);
+  // What lies behind was never written, so it takes no memory.
+  const next = trie.rows.subarray(0, trie.count * CLASSES);
   const ending = new Map<number, readonly Keyword[]>();
   for (const [node, keywords] of trie.ending) ending.set((node << 1) | 1, keywords);
   return { classes, next, ending };
@@ -72,10 +73,14 @@ function classesOf(rules: readonly Keywords[]): Uint8Array {
   for (const { keywords } of rules) {
     for (const keyword of keywords) {
       for (let at = 0; at < keyword.length; at++) {
-        const unit = foldUnit(keyword.charCodeAt(at));
+        const unit = keyword.charCodeAt(at) & BYTE;
         counts[unit] = (counts[unit] ?? 0) + 1;
       }
     }
+  }
+  for (let unit = 0x41; unit <= 0x5a; unit++) {
+    counts[unit + 0x20] = (counts[unit + 0x20] ?? 0) + (counts[unit] ?? 0);
+    counts[unit] = 0;
   }
   const units = Array.from(counts.keys()).filter((unit) => counts[unit] !== 0);
   units.sort((left, right) => (counts[right] ?? 0) - (counts[left] ?? 0));
@@ -96,17 +101,21 @@ interface Trie {
   readonly nextSibling: Int32Array;
   /** The class that leads to a node. */
   readonly classAt: Uint8Array;
-  readonly ending: Map<number, readonly Keyword[]>;
+  /** 1 where keywords end; most nodes are not looked up in the map. */
+  readonly isEnd: Uint8Array;
+  readonly ending: Map<number, Keyword[]>;
   readonly count: number;
 }
 
 function trieOf(rules: readonly Keywords[], classes: Uint8Array): Trie {
-  const nodesMax = rules.flatMap(({ keywords }) => keywords).join('').length + 1;
+  let nodesMax = 1;
+  for (const { keywords } of rules) for (const text of keywords) nodesMax += text.length;
   const rows = new (nodesMax < SMALL_NODES ? Uint16Array : Int32Array)(nodesMax * CLASSES);
   const firstChild = new Int32Array(nodesMax);
   const nextSibling = new Int32Array(nodesMax);
   const classAt = new Uint8Array(nodesMax);
-  const ending = new Map<number, readonly Keyword[]>();
+  const isEnd = new Uint8Array(nodesMax);
+  const ending = new Map<number, Keyword[]>();
   let count = 1;
   for (const [rule, { name, keywords, anyCase, edge = false }] of rules.entries()) {
     for (const text of keywords) {
@@ -124,14 +133,18 @@ function trieOf(rules: readonly Keywords[], classes: Uint8Array): Trie {
         }
         node = child;
       }
-      ending.set(node, [...(ending.get(node) ?? []), { rule, text, anyCase, edge }]);
+      const keyword = { rule, text, anyCase, edge };
+      if (isEnd[node] === 1) ending.get(node)?.push(keyword);
+      else ending.set(node, [keyword]);
+      isEnd[node] = 1;
     }
   }
-  return { rows, firstChild, nextSibling, classAt, ending, count };
+  return { rows, firstChild, nextSibling, classAt, isEnd, ending, count };
 }
 
 /** Makes states of nodes, breadth first, so that the row of a node's fallback is complete before its own. */
-function linkStates({ rows, firstChild, nextSibling, classAt, ending, count }: Trie): void {
+function linkStates(trie: Trie): void {
+  const { rows, firstChild, nextSibling, classAt, isEnd, ending, count } = trie;
   const fallback = new Int32Array(count);
   const queue = new Int32Array(count);
   let queued = 1;
@@ -144,11 +157,11 @@ function linkStates({ rows, firstChild, nextSibling, classAt, ending, count }: T
       const cell = row + (classAt[child] ?? 0);
       const shorter = node === 0 ? 0 : (rows[cell] ?? 0) >> 1;
       fallback[child] = shorter;
-      const own = ending.get(child);
-      const others = ending.get(shorter);
-      if (others !== undefined) ending.set(child, [...(own ?? []), ...others]);
-      const isEnd = own !== undefined || others !== undefined;
-      rows[cell] = (child << 1) | (isEnd ? 1 : 0);
+      if (isEnd[shorter] === 1) {
+        ending.set(child, [...(ending.get(child) ?? []), ...(ending.get(shorter) ?? [])]);
+        isEnd[child] = 1;
+      }
+      rows[cell] = (child << 1) | (isEnd[child] ?? 0);
       queue[queued++] = child;
     }
   }

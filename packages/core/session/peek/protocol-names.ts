@@ -221,7 +221,8 @@ const SLASH_LETTERS = /[\u3033\u30ce\u4e3f\u2cc6\u1735]/gu;
 const NO_LETTER = /[^\p{L}\p{N}]+/gu;
 
 const METHODS: ReadonlySet<string> = new Set([...AGENT_METHODS, ...SERVER_METHODS]);
-const FOLDED: ReadonlySet<string> = new Set([...METHODS].map(foldedOf));
+/** Made when the first unknown method comes: a start-up should not wait for it. */
+let folded: ReadonlySet<string> | undefined;
 
 /** Whether this may be the name of a method, whether or not the protocol has it. */
 export function isMethodName(text: string): boolean {
@@ -232,7 +233,9 @@ export function isMethodName(text: string): boolean {
 
 /** Whether this is no method of the protocol but can be taken for one. */
 export function isLookAlikeMethod(text: string): boolean {
-  return !METHODS.has(text) && FOLDED.has(foldedOf(text));
+  if (METHODS.has(text)) return false;
+  folded ??= new Set([...METHODS].map(foldedOf));
+  return folded.has(foldedOf(text));
 }
 
 /** A method name without case, separators, escapes and the end of a URL; letters by their looks. */

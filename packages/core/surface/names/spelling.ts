@@ -13,6 +13,8 @@ const LOOKS_LIKE: ReadonlyMap<string, string> = new Map(
 );
 
 const LENGTH_MAX = 1_024;
+/** All of it is seen, and has one form. */
+const PLAIN = /^[\x20-\x7e]*$/;
 const UNSEEN = /[\p{Default_Ignorable_Code_Point}\p{C}\p{M}]/gu;
 
 /** Two names that look the same have the same skeleton; case and separators count for nothing. */
@@ -37,6 +39,7 @@ export function variantOf(name: string): string {
 
 /** What cannot be seen goes first: it must neither fill the room nor be sorted at length. */
 function seenOf(name: string): string {
+  if (PLAIN.test(name)) return name.slice(0, LENGTH_MAX);
   const short = name.replace(UNSEEN, '').slice(0, LENGTH_MAX);
   return short.normalize('NFKD').replace(UNSEEN, '');
 }
