@@ -27,7 +27,7 @@ export const SERVER = fileURLToPath(new URL('echo-server.mjs', import.meta.url))
 const LEDGER = fileURLToPath(new URL('discard-ledger.mjs', import.meta.url));
 const RELAY = fileURLToPath(new URL('../relay.mjs', import.meta.url));
 export const POLICY = fileURLToPath(new URL('policy.yaml', import.meta.url));
-export const SUB = fileURLToPath(new URL('../../packages/cli/bin/sub.mjs', import.meta.url));
+export const SUB = fileURLToPath(new URL('../../packages/cli/bin/sub.cjs', import.meta.url));
 const BUILT = fileURLToPath(new URL('../../packages/cli/dist/shim.js', import.meta.url));
 export const NODE = process.execPath;
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// The launcher. It is no module, because Node starts those 5 ms later, and a client waits for each of its hooks.
+// The launcher, which npm links at install time, before anything is built. It is no module, because Node starts
+// those 5 ms later, and a client waits for each of its servers and hooks.
 // It requires nothing by name: that would load parts of Node which a shim does without.
 
 // With it Node would open a debugger on a port without a password, in a process that decides.

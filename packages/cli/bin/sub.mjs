@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// npm links this file at install time, before anything is built, and the configs of clients name it.
+// Configs of clients that were written by earlier versions name this file.
 const { getBuiltinModule } = process;
 const file = getBuiltinModule('node:url').fileURLToPath(import.meta.url);
 // Not where a link to it stands: what lies beside that is not ours.
