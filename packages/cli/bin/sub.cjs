@@ -27,7 +27,7 @@ const OF_NODE = [
   'node:util',
 ];
 
-const SCRATCH_BYTES = 524_288;
+const SCRATCH_BYTES = 2_097_152;
 let scratch;
 
 // A shim starts with every server, a hook with every call: they have entries of their own that load little.
@@ -116,19 +116,28 @@ function textOf(path) {
   return bytesOf(path).latin1Slice();
 }
 
-/** All files are read into one piece of memory: else each would keep its own until it is collected. */
+/**
+ * All files are read into one piece of memory: else each would keep its own until it is collected. It is held
+ * weakly, so that it goes when all is loaded; what nobody writes to takes no memory.
+ */
+function scratchOf(size) {
+  const known = scratch?.deref();
+  if (known !== undefined && known.length >= size) return known;
+  const bytes = Buffer.allocUnsafeSlow(Math.max(size, SCRATCH_BYTES));
+  scratch = new WeakRef(bytes);
+  return bytes;
+}
+
 function bytesOf(path) {
   const fd = openSync(path);
   try {
     const { size } = fstatSync(fd);
-    if (scratch === undefined || scratch.length < size) {
-      scratch = Buffer.allocUnsafeSlow(Math.max(size, SCRATCH_BYTES));
-    }
+    const bytes = scratchOf(size);
     let length = 0;
     for (let count = -1; count !== 0 && length < size; length += count) {
-      count = readSync(fd, scratch, length, size - length);
+      count = readSync(fd, bytes, length, size - length);
     }
-    return scratch.subarray(0, length);
+    return bytes.subarray(0, length);
   } finally {
     closeSync(fd);
   }
