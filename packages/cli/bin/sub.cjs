@@ -25,6 +25,7 @@ const OF_NODE = [
   'node:child_process',
   'node:timers/promises',
   'node:util',
+  'node:os',
 ];
 
 const SCRATCH_BYTES = 2_097_152;
