@@ -40,9 +40,7 @@ export function keywordTable(rules: readonly Keywords[]): KeywordTable {
   linkStates(trie);
   // What lies behind was never written, so it takes no memory.
   const next = trie.rows.subarray(0, trie.count * CLASSES);
-  const ending = new Map<number, readonly Keyword[]>();
-  for (const [node, keywords] of trie.ending) ending.set((node << 1) | 1, keywords);
-  return { classes, next, ending };
+  return { classes, next, ending: trie.ending };
 }
 
 /** Where a keyword begins that ends before a place; -1 where the folding only made it look so. */
@@ -103,8 +101,13 @@ interface Trie {
   readonly classAt: Uint8Array;
   /** 1 where keywords end; most nodes are not looked up in the map. */
   readonly isEnd: Uint8Array;
+  /** By their states, as in the table. */
   readonly ending: Map<number, Keyword[]>;
   readonly count: number;
+}
+
+function endState(node: number): number {
+  return (node << 1) | 1;
 }
 
 function trieOf(rules: readonly Keywords[], classes: Uint8Array): Trie {
@@ -134,8 +137,8 @@ function trieOf(rules: readonly Keywords[], classes: Uint8Array): Trie {
         node = child;
       }
       const keyword = { rule, text, anyCase, edge };
-      if (isEnd[node] === 1) ending.get(node)?.push(keyword);
-      else ending.set(node, [keyword]);
+      if (isEnd[node] === 1) ending.get(endState(node))?.push(keyword);
+      else ending.set(endState(node), [keyword]);
       isEnd[node] = 1;
     }
   }
@@ -158,7 +161,8 @@ function linkStates(trie: Trie): void {
       const shorter = node === 0 ? 0 : (rows[cell] ?? 0) >> 1;
       fallback[child] = shorter;
       if (isEnd[shorter] === 1) {
-        ending.set(child, [...(ending.get(child) ?? []), ...(ending.get(shorter) ?? [])]);
+        const own = ending.get(endState(child)) ?? [];
+        ending.set(endState(child), [...own, ...(ending.get(endState(shorter)) ?? [])]);
         isEnd[child] = 1;
       }
       rows[cell] = (child << 1) | (isEnd[child] ?? 0);
