@@ -32,7 +32,11 @@ export interface HubReport {
 }
 
 const START_MS = 5_000;
-const SYNC_MS = 5_000;
+/**
+ * Where nobody listens, it is known at once. A ledger that hundreds of runs end on together takes seconds, and
+ * whoever gives up reads the spool of all of them instead.
+ */
+const SYNC_MS = 20_000;
 
 export async function gatherEvents(
   runId: string,
@@ -59,7 +63,7 @@ async function fromLedger(runId: string, options: RunOptions): Promise<GatheredR
   if (!isThere) {
     const { ensureLedgerd } = await import('../daemon/start.ts');
     await ensureLedgerd({ env, paths, config }, START_MS);
-    isThere = await client.sync(SYNC_MS);
+    isThere = await client.sync(START_MS);
   }
   const lines = isThere ? ledgerLines(options, runId) : linesOnDisk(options, runId);
   return { kind: isThere ? 'all' : 'on_disk', gathered: await gather(lines, runId, options) };

@@ -13,7 +13,14 @@ import {
 import { join } from 'node:path';
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { uuidv7 } from 'uuidv7';
-import { attempt, codeOrText, makeFolders, openForAppending, refuseLink } from '../../os/index.ts';
+import {
+  attempt,
+  codeOrText,
+  isAnswered,
+  makeFolders,
+  openForAppending,
+  refuseLink,
+} from '../../os/index.ts';
 import type { Config } from '../../stores/config/index.ts';
 import { transitPathOf } from '../../stores/runs/hub-socket.ts';
 import { type BatchingSink, fileSink, ledgerSink, offSink } from '../sink/index.ts';
@@ -219,8 +226,8 @@ export function prepareBundle(dir: string, force: boolean): Failure | undefined 
 
 /** Starts the ledger unless it answers. */
 export async function wakeLedger({ env, paths, config }: RunOptions): Promise<void> {
+  // One that is busy need not say more: the second of a home would end again.
+  if (await isAnswered(config['ledger.socket'])) return;
   const { startLedgerd } = await import('../daemon/start.ts');
-  const { createLedgerClient } = await import('../ingest/index.ts');
-  const status = await createLedgerClient({ socketPath: config['ledger.socket'] }).status();
-  if (status === undefined) startLedgerd({ env, paths, config });
+  startLedgerd({ env, paths, config });
 }
