@@ -46,9 +46,9 @@ function builtKeywords(): ScanKeywords {
       const isFormat = rule < FORMATS.length;
       const keyword = { rule: isFormat ? rule : rule - FORMATS.length, text, anyCase, edge };
       const family = isFormat ? formats : phrases;
-      const known = family.get(state);
-      if (known === undefined) family.set(state, [keyword]);
-      else known.push(keyword);
+      const own = family.get(state);
+      if (own === undefined) family.set(state, [keyword]);
+      else own.push(keyword);
     }
   }
   return { classes, next, formats, phrases };
