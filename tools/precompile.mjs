@@ -10,9 +10,9 @@ import { OUT } from './bundle.mjs';
 import { ROOT } from './paths.mjs';
 
 const RUN_MS = 10_000;
-const POLICY = policyNamed('starter');
+const POLICY = join(ROOT, 'examples', 'policies', 'starter.yaml');
 /** Between them they have rules of most kinds, content gates and taint. */
-const SHIM_POLICIES = [policyNamed('careful'), POLICY];
+const SHIM_POLICIES = [join(ROOT, 'examples', 'policies', 'careful.yaml'), POLICY];
 const TEXT = 'Hello, and 42 more words to look at: https://example.com/a?b=c.';
 const REQUESTS = [
   ['initialize', { protocolVersion: '2025-06-18', capabilities: {} }],
@@ -26,19 +26,8 @@ const INITIALIZED = `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/i
 
 /** Answers every request. */
 const ECHO = `const RESULTS = {
-  initialize: {
-    protocolVersion: '2025-06-18',
-    capabilities: { tools: {} },
-    serverInfo: { name: 'echo', version: '1' },
-    instructions: 'Notes of all kinds.',
-  },
-  'tools/list': {
-    tools: ['read_file', 'create_file', 'shell_run'].map((name) => ({
-      name,
-      description: 'Takes a path and a text.',
-      inputSchema: { type: 'object', properties: { path: { type: 'string' } } },
-    })),
-  },
+  initialize: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'echo', version: '1' }, instructions: 'Notes.' },
+  'tools/list': { tools: ['read_file', 'create_file', 'shell_run'].map((name) => ({ name, description: 'Takes a path and a text.', inputSchema: { type: 'object' } })) },
   'tools/call': { content: [{ type: 'text', text: ${JSON.stringify(TEXT)} }] },
 };
 require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
@@ -105,10 +94,6 @@ process.on('exit', () => {
 });
 load(fs.readFileSync(pointer, 'latin1').split('\\n', 1)[0]);
 `;
-
-function policyNamed(name) {
-  return join(ROOT, 'examples', 'policies', `${name}.yaml`);
-}
 
 async function precompile() {
   const home = mkdtempSync(join(tmpdir(), 'sub-build-'));
@@ -177,12 +162,9 @@ async function shimOnce(home, path) {
     let answers = 0;
     child.stdin.write(REQUESTS[0]);
     child.stdout.on('data', (chunk) => {
-      for (const _line of String(chunk).matchAll(/\n/g)) {
-        answers++;
-        const before = answers === 1 ? INITIALIZED : '';
-        if (answers < REQUESTS.length) child.stdin.write(before + REQUESTS[answers]);
-        else child.stdin.end();
-      }
+      answers += String(chunk).split('\n').length - 1;
+      if (answers >= REQUESTS.length) child.stdin.end();
+      else child.stdin.write((answers === 1 ? INITIALIZED : '') + REQUESTS[answers]);
     });
     await ended;
   } finally {

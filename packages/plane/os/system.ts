@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
-import { callIds } from './crypto/hash.ts';
+import { callIds } from './hash.ts';
 import { attempt, hasSystemCode } from './system-error.ts';
 
 export interface System {

@@ -1,4 +1,4 @@
-export { callIds, sha256, sha256Bytes } from './hash.ts';
+export { callIds, sha256, sha256Bytes } from '../hash.ts';
 export type { HomeSeal, Signature } from './home-key.ts';
 export { ensureKeyFile, homeSeal, readKeyFile } from './home-key.ts';
 export { ensureHomeKey, homeMac, isHomeMac } from './home-mac.ts';

@@ -1,6 +1,6 @@
 // Keys, invites and the setup token: 256 random bits with a prefix that says what they are. Only hashes are kept.
 import { randomBytes } from 'node:crypto';
-import { sha256 } from './hash.ts';
+import { sha256 } from '../hash.ts';
 
 /** `key` opens a gateway, `serve` opens `sub serve`. */
 const PREFIXES = {
