@@ -26,15 +26,20 @@ export class LineReader {
 
   /** Calls `take` for each line that is whole by now; with undefined for one that is too long. */
   read(chunk: Buffer, take: (line: string | undefined) => void): void {
+    this.readBytes(chunk, (line) => take(line?.toString('utf8')));
+  }
+
+  /** The same without reading the text: most lines are a part of the chunk itself. */
+  readBytes(chunk: Buffer, take: (line: Buffer | undefined) => void): void {
     let from = 0;
     for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, from)) {
       // Most lines lie within one chunk: no copy.
       if (this.#length === 0 && at - from <= this.bytesMax) {
-        take(chunk.toString('utf8', from, at));
+        take(chunk.subarray(from, at));
       } else {
         this.#add(chunk.subarray(from, at));
         const isWhole = this.#length <= this.bytesMax;
-        const line = isWhole ? this.#held.toString('utf8', 0, this.#length) : undefined;
+        const line = isWhole ? this.#held.subarray(0, this.#length) : undefined;
         this.#held = NONE;
         this.#length = 0;
         take(line);

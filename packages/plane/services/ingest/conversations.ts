@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isFailure } from '@subluminal/contracts';
 import { OWN_PRODUCER } from '../../stores/ledger/chain/ledger-events.ts';
-import type { EventRow } from '../../stores/ledger/index.ts';
+import type { EventRow, LineText } from '../../stores/ledger/index.ts';
 import { type Intake, NO_NUMBER, type Sender } from './intake.ts';
 import type { Peer, Talk } from './peer.ts';
 import {
@@ -16,7 +16,10 @@ import {
 } from './protocol.ts';
 import type { IngestServer } from './server.ts';
 
-const NUMBER = /^\d{1,15}$/;
+type TakenLine = NumberedLine<LineText>;
+
+const NUMBER_LENGTH_MAX = 15;
+const [SPACE, ZERO, NINE] = [0x20, 0x30, 0x39];
 
 // A shim's connection: numbered lines come in, counts of what is committed go back.
 
@@ -32,7 +35,7 @@ interface TakerOptions {
 export class LineTaker implements Talk, Sender {
   readonly #options: TakerOptions;
   /** The first lines, until it is their turn: no more than one read from the socket holds. */
-  #held: NumberedLine[] | undefined = [];
+  #held: TakenLine[] | undefined = [];
   #received = 0;
   #committed = 0;
   #hasEnded = false;
@@ -41,14 +44,14 @@ export class LineTaker implements Talk, Sender {
     this.#options = options;
   }
 
-  line(text: string | undefined): void {
+  line(bytes: Buffer | undefined): void {
     this.#received += 1;
-    const line = numbered(this.#options.producer, text);
+    const line = numbered(this.#options.producer, bytes);
     if (this.#held === undefined) this.#add(line);
     else if (this.#held.push(line) === 1) void this.#begin();
   }
 
-  #add(line: NumberedLine): void {
+  #add(line: TakenLine): void {
     const { intake, peer } = this.#options;
     intake.add(line, this);
     if (!intake.isFull || peer.isPaused) return;
@@ -95,14 +98,19 @@ export class LineTaker implements Talk, Sender {
 }
 
 /** `SEQ<space>JSON`. Any other text goes on, too: the ledger keeps it with the rejects. */
-function numbered(producer: string, text: string | undefined): NumberedLine {
-  if (text === undefined) {
+function numbered(producer: string, bytes: Buffer | undefined): TakenLine {
+  if (bytes === undefined) {
     return { producer, seq: NO_NUMBER, line: `a line of more than ${LINE_BYTES_MAX} bytes` };
   }
-  const space = text.indexOf(' ');
-  const digits = text.slice(0, Math.max(0, space));
-  if (!NUMBER.test(digits)) return { producer, seq: NO_NUMBER, line: text };
-  return { producer, seq: Number(digits), line: text.slice(space + 1) };
+  let seq = 0;
+  let at = 0;
+  for (; at < NUMBER_LENGTH_MAX; at++) {
+    const digit = bytes[at] ?? 0;
+    if (digit < ZERO || digit > NINE) break;
+    seq = seq * 10 + digit - ZERO;
+  }
+  if (at === 0 || bytes[at] !== SPACE) return { producer, seq: NO_NUMBER, line: bytes };
+  return { producer, seq, line: bytes.subarray(at + 1) };
 }
 
 // Requests to the daemon itself, one answer per line.
@@ -122,7 +130,8 @@ export class Controller implements Talk {
     this.#server = server;
   }
 
-  line(text: string | undefined): void {
+  line(line: Buffer | undefined): void {
+    const text = line?.toString('utf8');
     this.#waiting += 1;
     this.#length += text?.length ?? 0;
     this.#peer.holds(this.#length);

@@ -6,7 +6,7 @@ import { LineReader } from '../../os/line-reader.ts';
 /** What a protocol makes of a connection. */
 export interface Talk {
   /** A line; undefined for one that was too long. */
-  line(text: string | undefined): void;
+  line(line: Buffer | undefined): void;
   /** The other side will send nothing more. */
   ended(): void;
   /** The connection is gone. */
@@ -135,7 +135,7 @@ export class Peer {
     this.bytesRead += chunk.length;
     if (this.#isGone) return;
     const before = this.#lines.heldBytes;
-    this.#lines.read(chunk, (line) => this.#talk.line(line));
+    this.#lines.readBytes(chunk, (line) => this.#talk.line(line));
     if (this.#lines.heldBytes !== before) this.#budget.changed(this);
   }
 

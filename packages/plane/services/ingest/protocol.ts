@@ -5,6 +5,7 @@ import type {
   IncomingLine,
   IngestResult,
   Ledger,
+  LineText,
   PruneRequest,
 } from '../../stores/ledger/index.ts';
 
@@ -53,7 +54,7 @@ export interface PruneCounts {
 }
 
 /** A line with its producer, and its number with that producer. */
-export type NumberedLine = IncomingLine;
+export type NumberedLine<T extends LineText = string> = IncomingLine<T>;
 
 export type TakenCounts = IngestResult;
 

@@ -129,9 +129,9 @@ export class IngestServer {
       socket,
       lineBytesMax: HELLO_BYTES_MAX,
       talk: {
-        line: (text) => {
+        line: (line) => {
           clearTimeout(timer);
-          const isKnown = text !== undefined && this.#converse(peer, text);
+          const isKnown = line !== undefined && this.#converse(peer, line.toString('utf8'));
           if (isKnown) this.#gate.admit(socket);
           if (!isKnown) refuse(peer, 'the first line does not say a protocol that is spoken here');
         },

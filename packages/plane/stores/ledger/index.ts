@@ -9,7 +9,7 @@ export {
   pathFilter,
 } from './args/parse-filters.ts';
 export { mainArgument, readArgs } from './args/read-args.ts';
-export type { IncomingLine } from './chain/event-line.ts';
+export type { IncomingLine, LineText } from './chain/event-line.ts';
 export { OWN_PRODUCER } from './chain/ledger-events.ts';
 export { ledgerFailure } from './chain/ledger-failure.ts';
 export type { Head, Witness, WitnessedHead } from './chain/signed-head.ts';

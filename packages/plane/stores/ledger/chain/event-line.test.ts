@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Shim } from '../testing/events.ts';
-import { isSameLine } from './event-line.ts';
+import { isSameLine, readLine } from './event-line.ts';
 import { digestOf } from './hash-chain.ts';
 
 const DROPPED = { truncated: true, previews_dropped: true };
@@ -50,5 +50,27 @@ describe('a line under a number that is taken', () => {
     ['a preview left out of no event', start('c'), '{"preview":{"previews_dropped":true}}'],
   ])('is another one: %s', (_, stored, line) => {
     expect(isSameLine({ line: stored, digest: null }, line)).toBe(false);
+  });
+});
+
+describe('a line of bytes', () => {
+  it('is read as its text is, and keeps its bytes', () => {
+    const call = fc.string({ unit: 'grapheme', minLength: 1 });
+    fc.assert(
+      fc.property(call, (name) => {
+        const line = start(name);
+        expect(readLine(Buffer.from(line))).toEqual(readLine(line));
+        expect(readLine(line)).toMatchObject({ ok: true, bytes: Buffer.from(line) });
+      }),
+    );
+  });
+
+  it('has U+FFFD in place of what is no UTF-8', () => {
+    const bytes = Buffer.from(start('zz'));
+    const broken = Buffer.from(bytes);
+    broken[bytes.indexOf('zz')] = 0xff;
+    const read = readLine(broken);
+    expect(read).toEqual(readLine(broken.toString('utf8')));
+    expect(read).toMatchObject({ ok: true, bytes: Buffer.from(broken.toString('utf8')) });
   });
 });

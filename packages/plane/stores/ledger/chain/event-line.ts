@@ -1,13 +1,17 @@
 // From a line as received to an event that can be stored, or the reason why not.
+import { isUtf8 } from 'node:buffer';
 import { type Event, isObject, type Mismatch, parseEventLine } from '@subluminal/contracts';
 import { parseJson } from '../../../os/index.ts';
 import { digestOf, sameBytes } from './hash-chain.ts';
 
-export interface IncomingLine {
+/** Bytes wait for their turn outside of the heap, where no collection of garbage copies them. */
+export type LineText = string | Buffer;
+
+export interface IncomingLine<T extends LineText = string> {
   readonly producer: string;
   /** The ordinal of the line with its producer. */
   readonly seq: number;
-  readonly line: string;
+  readonly line: T;
 }
 
 type JsonFields = Record<string, unknown>;
@@ -19,7 +23,7 @@ export interface LineFacts {
 }
 
 export type ReadLine =
-  | ({ readonly ok: true; readonly line: string; readonly event: Event | undefined } & LineFacts)
+  | ({ readonly ok: true; readonly bytes: Buffer; readonly event: Event | undefined } & LineFacts)
   | { readonly ok: false; readonly reason: string };
 
 const PRODUCER_LENGTH_MAX = 256;
@@ -39,18 +43,19 @@ export function keyProblem({ producer, seq }: Omit<IncomingLine, 'line'>): strin
 }
 
 /** Reads one line. An event of an unknown type is kept, and makes no rows yet. */
-export function readLine(received: string): ReadLine {
+export function readLine(received: LineText): ReadLine {
   // What is stored is UTF-8: what does not fit in there must not be hashed or read either.
-  const line = wellFormed(received);
+  const bytes = utf8(received);
+  const line = typeof received === 'string' ? wellFormed(received) : bytes.toString('utf8');
   const parsed = parseEventLine(withoutNul(line));
   if (parsed.ok) {
     const { event } = parsed;
     const { type, ts, run_id } = event;
-    const runId = wellFormed(run_id);
-    dropPreview(event);
-    return { ok: true, line, event, type, tsMs: Date.parse(ts), runId };
+    return { ok: true, bytes, event, type, tsMs: Date.parse(ts), runId: wellFormed(run_id) };
   }
-  if (parsed.kind === 'unknown_type') return { ok: true, line, event: undefined, ...factsOf(line) };
+  if (parsed.kind === 'unknown_type') {
+    return { ok: true, bytes, event: undefined, ...factsOf(line) };
+  }
   return { ok: false, reason: `${parsed.code}: ${wordsOf(parsed.mismatches[0])}` };
 }
 
@@ -73,12 +78,9 @@ export function previewHolder(event: JsonFields): JsonFields | undefined {
   return isObject(holder) && isObject(holder['preview']) ? holder : undefined;
 }
 
-/** Rows tell only that there is one: a batch of lines need not hold all of them twice. */
-function dropPreview(event: Event): void {
-  const preview = previewHolder(event)?.['preview'];
-  if (!isObject(preview)) return;
-  if (preview['args_preview'] !== undefined) preview['args_preview'] = '';
-  if (preview['result_preview'] !== undefined) preview['result_preview'] = '';
+function utf8(text: LineText): Buffer {
+  if (typeof text !== 'string' && isUtf8(text)) return text;
+  return Buffer.from(text.toString('utf8'), 'utf8');
 }
 
 function wellFormed(text: string): string {

@@ -3,7 +3,13 @@ import { CONFLICT_REASON, type StoredLine } from '../chain/event-line.ts';
 import { OWN_PRODUCER } from '../chain/ledger-events.ts';
 import type { Head } from '../chain/signed-head.ts';
 import type { CallChange, CallDelta, Projection } from '../store/projection.ts';
-import type { EventRow, PrunedEvent, RejectRow, StaleRequest } from '../store/stored-rows.ts';
+import type {
+  AddedEvent,
+  EventRow,
+  PrunedEvent,
+  RejectRow,
+  StaleRequest,
+} from '../store/stored-rows.ts';
 import {
   APPROVALS,
   FLAGS,
@@ -22,6 +28,7 @@ import {
   lineAt,
   lineFinder,
   type PackedBlock,
+  type PlainLine,
   unpackAround,
 } from './line-blocks.ts';
 import {
@@ -51,8 +58,7 @@ const LATER = {
   both: later('decision', 'status'),
 };
 const ADD_EVENT = `INSERT INTO events
-  (seq, producer_id, producer_seq, hash, digest, type, ts, run_id)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
+  (seq, producer_id, producer_seq, hash, type, ts, run_id) VALUES (?, ?, ?, ?, ?, ?, ?)`;
 
 function later(...leaders: readonly string[]): Upsert {
   const { sql, values } = update(TOOL_CALLS, leaders);
@@ -70,9 +76,9 @@ export function sqliteTransaction(connection: Connection, migrations: readonly s
     ...chainReads(connection, migrations),
     /** For each key, what is stored of its event; undefined where none is. */
     stored: async (keys: readonly LineKey[]) => storedOf(connection, keys),
-    /** The lines up to `packedTo` come in blocks. */
-    addEvents: async (rows: readonly EventRow[], packedTo = Number.NEGATIVE_INFINITY) =>
-      addEvents(connection, rows, packedTo),
+    /** Of their lines those that are loose; the others come in blocks. */
+    addEvents: async (rows: readonly AddedEvent[], loose: readonly PlainLine[]) =>
+      addEvents(connection, rows, loose),
     /** Their lines must be as they were when the blocks were made. */
     addBlocks: async (blocks: readonly PackedBlock[]) => addBlocks(connection, blocks),
     addHead: async (head: Head) => addHead(connection, head),
@@ -99,7 +105,7 @@ export function sqliteTransaction(connection: Connection, migrations: readonly s
 
 interface LineKey {
   readonly producer: string;
-  readonly producerSeq: number;
+  readonly seq: number;
 }
 
 /** Lines mostly arrive in order: what is beyond the last one of its producer is new. */
@@ -109,7 +115,7 @@ function storedOf(
 ): readonly (StoredLine | undefined)[] {
   const producers = new Map<string, { readonly id: number; readonly seqMax: number }>();
   const packed = lineFinder(connection);
-  return keys.map(({ producer, producerSeq }) => {
+  return keys.map(({ producer, seq: producerSeq }) => {
     const known = producers.get(producer) ?? lastOf(connection, producer);
     producers.set(producer, known);
     if (producerSeq > known.seqMax) return undefined;
@@ -138,16 +144,19 @@ function addProducer(connection: Connection, name: string): number {
   return integerCell(connection.one(sql, name), 'id');
 }
 
-function addEvents(connection: Connection, rows: readonly EventRow[], packedTo: number): void {
+function addEvents(
+  connection: Connection,
+  rows: readonly AddedEvent[],
+  loose: readonly PlainLine[],
+): void {
   const ids = new Map<string, number>();
-  for (const row of rows) {
-    const { seq, producer, producerSeq, hash, digest, type, tsMs, runId, line } = row;
+  for (const { seq, producer, producerSeq, hash, type, tsMs, runId } of rows) {
     const id =
       ids.get(producer) ?? producerId(connection, producer) ?? addProducer(connection, producer);
     ids.set(producer, id);
-    connection.run(ADD_EVENT, seq, id, producerSeq, hash, digest, type, tsMs, runId);
-    if (line !== null && seq > packedTo) addLine(connection, seq, line);
+    connection.run(ADD_EVENT, seq, id, producerSeq, hash, type, tsMs, runId);
   }
+  for (const { seq, bytes } of loose) addLine(connection, seq, bytes);
 }
 
 function addHead(connection: Connection, head: Head): void {

@@ -16,6 +16,9 @@ export interface EventRow {
   readonly runId: string | null;
 }
 
+/** One event to store; its line comes beside it. */
+export type AddedEvent = Omit<EventRow, 'line' | 'digest'>;
+
 export interface Tip {
   readonly seq: number;
   readonly hash: Uint8Array;

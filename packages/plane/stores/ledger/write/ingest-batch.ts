@@ -5,13 +5,15 @@ import {
   type IncomingLine,
   isSameLine,
   keyProblem,
+  type LineText,
   readLine,
+  type StoredLine,
   storable,
 } from '../chain/event-line.ts';
 import { OWN_PRODUCER } from '../chain/ledger-events.ts';
 import type { StoreTransaction } from '../sqlite/transaction.ts';
 import type { RejectRow, Tip } from '../store/stored-rows.ts';
-import { append, type NewEvent, ownEvent } from './append.ts';
+import { Appender, type NewEvent, ownEvent } from './append.ts';
 
 export const BATCH_LINES_MAX = 20_000;
 const REJECTS_MAX = 10_000;
@@ -26,68 +28,26 @@ export interface IngestResult {
   readonly conflicts?: number;
 }
 
-type NumberedEvent = NewEvent & { readonly producerSeq: number };
+type Incoming = IncomingLine<LineText>;
 type Reject = Omit<RejectRow, 'createdAtMs'>;
 
-interface Batch {
-  readonly events: readonly NumberedEvent[];
-  readonly rejects: readonly Reject[];
-  /** Lines that stand in the batch twice. */
-  readonly repeated: number;
-  /** Lines whose number another line of the batch has. */
-  readonly conflicts: readonly Reject[];
-}
-
-/** Reads all lines before anything is locked. */
-export function readBatch(lines: readonly IncomingLine[]): Batch {
-  if (lines.length > BATCH_LINES_MAX) {
-    throw new RangeError(`a batch has at most ${BATCH_LINES_MAX} lines, not ${lines.length}`);
-  }
-  const events: NumberedEvent[] = [];
-  const [rejects, conflicts]: [Reject[], Reject[]] = [[], []];
-  const seen = new Map<string, Map<number, string>>();
-  let repeated = 0;
-  for (const incoming of lines) {
-    const { producer, seq: producerSeq } = incoming;
-    const problem = lineProblem(incoming);
-    if (problem !== undefined) {
-      rejects.push(rejectOf(incoming, problem));
-      continue;
-    }
-    const read = readLine(incoming.line);
-    if (!read.ok) {
-      rejects.push(rejectOf(incoming, read.reason));
-      continue;
-    }
-    const ofProducer = seen.get(producer) ?? new Map<number, string>();
-    seen.set(producer, ofProducer);
-    const other = ofProducer.get(producerSeq);
-    if (other === undefined) {
-      ofProducer.set(producerSeq, read.line);
-      events.push({ ...read, producer, producerSeq });
-    } else if (isSameLine({ line: other, digest: null }, read.line)) repeated += 1;
-    else conflicts.push(rejectOf(incoming, CONFLICT_REASON));
-  }
-  return { events, rejects, repeated, conflicts };
-}
-
-function lineProblem(incoming: IncomingLine): string | undefined {
+function lineProblem(incoming: Incoming): string | undefined {
   if (incoming.producer === OWN_PRODUCER) return 'the name of the producer is reserved';
   return keyProblem(incoming);
 }
 
-function rejectOf({ producer, seq, line }: IncomingLine, reason: string) {
+function rejectOf({ producer, seq, line }: Incoming, reason: string) {
   return {
     producer: storable(producer).slice(0, 256),
     producerSeq: Number.isSafeInteger(seq) ? seq : -1,
     reason: storable(reason).slice(0, REASON_LENGTH_MAX),
-    line: storable(line.slice(0, REJECT_LENGTH_MAX)),
+    line: storable(line.toString('utf8').slice(0, REJECT_LENGTH_MAX)),
   };
 }
 
 interface IngestState {
   readonly tip: Tip;
-  readonly batch: Batch;
+  readonly lines: readonly Incoming[];
   readonly nowMs: number;
 }
 
@@ -98,39 +58,61 @@ interface Ingested {
   readonly conflict: string | undefined;
 }
 
+/** Each line is read, chained and let go before the next: what is kept of it is its bytes and its rows. */
 export async function ingestBatch(
   transaction: StoreTransaction,
-  { tip, batch, nowMs }: IngestState,
+  { tip, lines, nowMs }: IngestState,
 ): Promise<Ingested> {
-  const { events, repeated } = batch;
-  const stored = await transaction.stored(events);
-  const fresh = events.filter((_, index) => stored[index] === undefined);
-  const conflicts = [
-    ...batch.conflicts,
-    ...events.flatMap((event, index) => {
-      const found = stored[index];
-      if (found === undefined || isSameLine(found, event.line)) return [];
-      const { producer, producerSeq: seq, line } = event;
-      return [rejectOf({ producer, seq, line }, CONFLICT_REASON)];
-    }),
-  ];
-  const rejects = [...batch.rejects, ...conflicts];
-  if (rejects.length > 0) {
-    const rows = rejects.map((reject) => ({ ...reject, createdAtMs: nowMs }));
-    await transaction.addRejects(rows, REJECTS_MAX);
+  const [rejects, conflicts]: [Reject[], Reject[]] = [[], []];
+  const numbered: Incoming[] = [];
+  for (const incoming of lines) {
+    const problem = lineProblem(incoming);
+    if (problem === undefined) numbered.push(incoming);
+    else rejects.push(rejectOf(incoming, problem));
   }
-  const added = [...fresh, ...conflictEvents(conflicts, nowMs)];
-  const next = added.length === 0 ? tip : await append(transaction, tip, added);
-  const known = events.length - fresh.length - (conflicts.length - batch.conflicts.length);
+  const stored = await transaction.stored(numbered);
+  const appender = new Appender(tip);
+  const repeatOf = repeats();
+  let [accepted, duplicates] = [0, 0];
+  for (const [index, incoming] of numbered.entries()) {
+    const read = readLine(incoming.line);
+    if (!read.ok) {
+      rejects.push(rejectOf(incoming, read.reason));
+      continue;
+    }
+    const { producer, seq: producerSeq } = incoming;
+    const found = repeatOf(incoming, read.bytes) ?? stored[index];
+    if (found === undefined) {
+      appender.add({ ...read, producer, producerSeq });
+      accepted += 1;
+    } else if (isSameLine(found, read.bytes.toString('utf8'))) duplicates += 1;
+    else conflicts.push(rejectOf(incoming, CONFLICT_REASON));
+  }
+  const rows = [...rejects, ...conflicts].map((reject) => ({ ...reject, createdAtMs: nowMs }));
+  if (rows.length > 0) await transaction.addRejects(rows, REJECTS_MAX);
+  for (const event of conflictEvents(conflicts, nowMs)) appender.add(event);
   return {
-    tip: next,
+    tip: await appender.write(transaction),
     result: {
-      accepted: fresh.length,
-      duplicates: known + repeated,
-      rejected: rejects.length,
+      accepted,
+      duplicates,
+      rejected: rows.length,
       ...(conflicts.length > 0 && { conflicts: conflicts.length }),
     },
     conflict: conflictText(conflicts),
+  };
+}
+
+/** Finds the line of a batch that came before with the same number. */
+function repeats() {
+  const seen = new Map<string, Map<number, Buffer>>();
+  return ({ producer, seq }: Incoming, bytes: Buffer): StoredLine | undefined => {
+    const ofProducer = seen.get(producer) ?? new Map<number, Buffer>();
+    seen.set(producer, ofProducer);
+    const first = ofProducer.get(seq);
+    if (first !== undefined) return { line: first.toString('utf8'), digest: null };
+    ofProducer.set(seq, bytes);
+    return undefined;
   };
 }
 

@@ -1,6 +1,6 @@
 // The ledger: takes events in, chains and signs them. One writer; readers need only the store.
 import type { Signer } from '@subluminal/core/ports';
-import type { IncomingLine } from '../chain/event-line.ts';
+import type { IncomingLine, LineText } from '../chain/event-line.ts';
 import { sameBytes } from '../chain/hash-chain.ts';
 import { ledgerFailure } from '../chain/ledger-failure.ts';
 import {
@@ -21,7 +21,7 @@ import type { StoreTransaction } from '../sqlite/transaction.ts';
 import type { Tip } from '../store/stored-rows.ts';
 import { append, ownEvent } from './append.ts';
 import { checkOpening, type RollbackChoice } from './check-opening.ts';
-import { type IngestResult, ingestBatch, readBatch } from './ingest-batch.ts';
+import { BATCH_LINES_MAX, type IngestResult, ingestBatch } from './ingest-batch.ts';
 import { Packer } from './packer.ts';
 import { type PruneRequest, type PruneResult, pruneOnce } from './prune.ts';
 
@@ -45,7 +45,7 @@ export interface Ledger {
   /** The last event that it has committed. */
   readonly lastSeq: number;
   /** All or nothing; what cannot be read is set aside and does not hold up the rest. */
-  ingest(lines: readonly IncomingLine[]): Promise<IngestResult>;
+  ingest(lines: readonly IncomingLine<LineText>[]): Promise<IngestResult>;
   /** Signs what is there. Undefined when nothing is. */
   seal(): Promise<Head | undefined>;
   prune(request: PruneRequest): Promise<PruneResult>;
@@ -113,14 +113,16 @@ class Writer implements Ledger {
     });
   }
 
-  async ingest(lines: readonly IncomingLine[]): Promise<IngestResult> {
-    const batch = readBatch(lines);
+  async ingest(lines: readonly IncomingLine<LineText>[]): Promise<IngestResult> {
+    if (lines.length > BATCH_LINES_MAX) {
+      throw new RangeError(`a batch has at most ${BATCH_LINES_MAX} lines, not ${lines.length}`);
+    }
     return this.#inTurn(async () => {
-      const kind = this.#dueHead(batch.events.length);
+      const kind = this.#dueHead(lines.length);
       let result: IngestResult | undefined;
       let conflict: string | undefined;
       await this.#write({ durable: kind !== undefined }, async (transaction, tip) => {
-        const done = await ingestBatch(transaction, { tip, batch, nowMs: this.#options.nowMs() });
+        const done = await ingestBatch(transaction, { tip, lines, nowMs: this.#options.nowMs() });
         ({ result, conflict } = done);
         return { tip: done.tip, kind: done.tip.seq > tip.seq ? kind : undefined };
       });
