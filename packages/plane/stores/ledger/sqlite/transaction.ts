@@ -76,9 +76,11 @@ export function sqliteTransaction(connection: Connection, migrations: readonly s
     ...chainReads(connection, migrations),
     /** For each key, what is stored of its event; undefined where none is. */
     stored: async (keys: readonly LineKey[]) => storedOf(connection, keys),
-    /** Of their lines those that are loose; the others come in blocks. */
-    addEvents: async (rows: readonly AddedEvent[], loose: readonly PlainLine[]) =>
-      addEvents(connection, rows, loose),
+    addEvents: async (rows: readonly AddedEvent[]) => addEvents(connection, rows),
+    /** Those that come in no block. */
+    addLines: async (lines: readonly PlainLine[]) => {
+      for (const { seq, bytes } of lines) addLine(connection, seq, bytes);
+    },
     /** Their lines must be as they were when the blocks were made. */
     addBlocks: async (blocks: readonly PackedBlock[]) => addBlocks(connection, blocks),
     addHead: async (head: Head) => addHead(connection, head),
@@ -144,11 +146,7 @@ function addProducer(connection: Connection, name: string): number {
   return integerCell(connection.one(sql, name), 'id');
 }
 
-function addEvents(
-  connection: Connection,
-  rows: readonly AddedEvent[],
-  loose: readonly PlainLine[],
-): void {
+function addEvents(connection: Connection, rows: readonly AddedEvent[]): void {
   const ids = new Map<string, number>();
   for (const { seq, producer, producerSeq, hash, type, tsMs, runId } of rows) {
     const id =
@@ -156,7 +154,6 @@ function addEvents(
     ids.set(producer, id);
     connection.run(ADD_EVENT, seq, id, producerSeq, hash, type, tsMs, runId);
   }
-  for (const { seq, bytes } of loose) addLine(connection, seq, bytes);
 }
 
 function addHead(connection: Connection, head: Head): void {

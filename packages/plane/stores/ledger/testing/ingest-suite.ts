@@ -183,7 +183,7 @@ export function ingestSuite(openStore: OpenStore): void {
     await ledger.ingest(new Shim('a').call('c'));
     const [row] = await ledger.store.events({ afterSeq: 2, limit: 1 });
     await ledger.store.transaction(async (transaction) => {
-      if (row !== undefined) await transaction.addEvents([{ ...row, seq: 4, producerSeq: 99 }], []);
+      if (row !== undefined) await transaction.addEvents([{ ...row, seq: 4, producerSeq: 99 }]);
     });
     await expect(ledger.ingest(new Shim('b').call('d'))).rejects.toMatchObject({
       code: 'SUB_LEDGER_TAMPERED',

@@ -17,20 +17,25 @@ export interface NewEvent extends LineFacts {
   readonly event: Event | undefined;
 }
 
-/** Gathers what events add, one by one, so that none need be kept; then writes it in one go. */
+/** So many events make one change of the rows: more of them live long enough for the collector to copy them. */
+const ROWS_MAX = 400;
+
+/** Puts events at the end of the chain, one by one. Of each only the bytes of its line are kept until all are there. */
 export class Appender {
-  readonly #rows: AddedEvent[] = [];
+  readonly #transaction: StoreTransaction;
   readonly #lines: PlainLine[] = [];
-  readonly #projection = emptyProjection();
+  #rows: AddedEvent[] = [];
+  #projection = emptyProjection();
   #tip: Tip;
 
-  constructor(tip: Tip) {
+  constructor(transaction: StoreTransaction, tip: Tip) {
+    this.#transaction = transaction;
     this.#tip = tip;
   }
 
-  add({ producer, bytes, event, type, tsMs, runId, producerSeq: given }: NewEvent): void {
+  add({ producer, bytes, event, type, tsMs, runId, ...given }: NewEvent): void {
     const seq = this.#tip.seq + 1;
-    const producerSeq = given ?? seq;
+    const producerSeq = given.producerSeq ?? seq;
     const digest = digestOf(bytes);
     const hash = linkHash(this.#tip.hash, { seq, producer, producerSeq, digest });
     this.#tip = { seq, hash };
@@ -41,14 +46,25 @@ export class Appender {
     if (policy !== undefined) projectPolicy(this.#projection, policy);
   }
 
+  get isFull(): boolean {
+    return this.#rows.length >= ROWS_MAX;
+  }
+
+  /** Changes the rows by what was added since the last time. */
+  async writeRows(): Promise<void> {
+    await this.#transaction.addEvents(this.#rows);
+    await this.#transaction.merge(this.#projection);
+    this.#rows = [];
+    this.#projection = emptyProjection();
+  }
+
   /** Returns the new tip. */
-  async write(transaction: StoreTransaction): Promise<Tip> {
-    if (this.#rows.length === 0) return this.#tip;
+  async end(): Promise<Tip> {
     // Beside this thread, while it makes the rows.
     const { blocks, loose } = packFull(this.#lines);
-    await transaction.addEvents(this.#rows, loose);
-    await transaction.merge(this.#projection);
-    await transaction.addBlocks(await blocks);
+    await this.writeRows();
+    await this.#transaction.addLines(loose);
+    await this.#transaction.addBlocks(await blocks);
     return this.#tip;
   }
 }
@@ -59,9 +75,9 @@ export async function append(
   tip: Tip,
   events: readonly NewEvent[],
 ): Promise<Tip> {
-  const appender = new Appender(tip);
+  const appender = new Appender(transaction, tip);
   for (const event of events) appender.add(event);
-  return appender.write(transaction);
+  return appender.end();
 }
 
 export function ownEvent(record: OwnRecord, nowMs: number): NewEvent {

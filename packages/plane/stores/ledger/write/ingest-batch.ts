@@ -71,7 +71,7 @@ export async function ingestBatch(
     else rejects.push(rejectOf(incoming, problem));
   }
   const stored = await transaction.stored(numbered);
-  const appender = new Appender(tip);
+  const appender = new Appender(transaction, tip);
   const repeatOf = repeats();
   let [accepted, duplicates] = [0, 0];
   for (const [index, incoming] of numbered.entries()) {
@@ -84,6 +84,7 @@ export async function ingestBatch(
     const found = repeatOf(incoming, read.bytes) ?? stored[index];
     if (found === undefined) {
       appender.add({ ...read, producer, producerSeq });
+      if (appender.isFull) await appender.writeRows();
       accepted += 1;
     } else if (isSameLine(found, read.bytes.toString('utf8'))) duplicates += 1;
     else conflicts.push(rejectOf(incoming, CONFLICT_REASON));
@@ -92,7 +93,7 @@ export async function ingestBatch(
   if (rows.length > 0) await transaction.addRejects(rows, REJECTS_MAX);
   for (const event of conflictEvents(conflicts, nowMs)) appender.add(event);
   return {
-    tip: await appender.write(transaction),
+    tip: await appender.end(),
     result: {
       accepted,
       duplicates,
