@@ -3,7 +3,7 @@ import type { CallFilter, Position } from '../store/query.ts';
 import type { Connection } from './connection.ts';
 import { nameIn } from './name-conditions.ts';
 import type { Condition } from './rows.ts';
-import { startOfHash } from './schema.ts';
+import { indexPart, startOfHash } from './schema.ts';
 
 /** So many calls are sorted or checked in no time. */
 const RARE_CALLS_MAX = 20_000;
@@ -40,6 +40,11 @@ function leaderOf(connection: Connection, filter: CallFilter): string | undefine
   return isFew ? byServer : 'calls_time';
 }
 
+const ALL_PARTS = `WITH RECURSIVE part (n) AS (
+    SELECT ${indexPart('min(id)')} FROM tool_calls
+    UNION ALL SELECT n + 1 FROM part WHERE n < (SELECT ${indexPart('max(id)')} FROM tool_calls)
+  ) SELECT n FROM part`;
+
 export function conditionsOf(
   filter: CallFilter,
   after: Position | undefined,
@@ -47,8 +52,11 @@ export function conditionsOf(
   const { decision, status, provider, model } = filter;
   const isTurn = (provider ?? model) !== undefined;
   return [
-    // In the words of the index.
-    [`${startOfHash('c.args_hash')} = ${startOfHash('?')}`, filter.argsHash],
+    // In the words of the index, which is looked at part by part.
+    [
+      `${indexPart('c.id')} IN (${ALL_PARTS}) AND ${startOfHash('c.args_hash')} = ${startOfHash('?')}`,
+      filter.argsHash,
+    ],
     ['c.args_hash = ?', filter.argsHash],
     ['c.run_id = ?', filter.runId],
     ['c.rule_id = ?', filter.ruleId],

@@ -1,5 +1,5 @@
 // What verifying and pruning read, over one connection.
-import { GENESIS } from '../chain/hash-chain.ts';
+import { GENESIS, sameBytes } from '../chain/hash-chain.ts';
 import { ledgerFailure } from '../chain/ledger-failure.ts';
 import { type Head, isHead } from '../chain/signed-head.ts';
 import type {
@@ -12,7 +12,8 @@ import type {
 } from '../store/stored-rows.ts';
 import { TABLES } from '../store/tables.ts';
 import { type Connection, inOneView } from './connection.ts';
-import { doubledSeq, type LineFinder, lineFinder } from './line-blocks.ts';
+import { doubledSeq, type LineFinder, lineFinder, linesIn } from './line-blocks.ts';
+import { gramsBefore, gramsOf } from './line-grams.ts';
 import { loadSqlite, type SqlRow } from './load.ts';
 import {
   anyCell,
@@ -59,8 +60,11 @@ export function chainReads(connection: Connection, migrations: readonly string[]
     rows: async (request: RowsRequest) => rowsOf(connection, request),
     /** What is defined beside or in place of our own tables and indexes; cheap. */
     schemaFaults: () => schemaFaults(connection, migrations),
-    /** Reads everything once, tables and indexes, and compares the two. */
-    contentFaults: async () => contentFaults(connection),
+    /** Reads everything once, tables and indexes, and compares the two; `isDeep` reads all lines, too. */
+    contentFaults: async (isDeep: boolean) => [
+      ...contentFaults(connection),
+      ...(isDeep ? gramsFaults(connection) : []),
+    ],
   };
 }
 
@@ -227,4 +231,24 @@ function contentFaults(connection: Connection): readonly StructureFault[] {
       return { kind: isIndex ? 'index' : 'unreadable', message: `${text}: ${fix}` };
     });
   return [...doubled, ...faults];
+}
+
+/** Whether a search for a text looks at every line that may hold it. */
+function gramsFaults(connection: Connection): readonly StructureFault[] {
+  const faults: StructureFault[] = [];
+  const tip = integerOrNull(connection.one('SELECT max(seq) AS seq FROM events'), 'seq') ?? 0;
+  for (let before = tip + 1; ; ) {
+    const known = gramsBefore(connection, before);
+    for (const { firstSeq, lastSeq, bits } of known) {
+      const range = { firstSeq, lastSeq };
+      const isTrue =
+        lastSeq < before && sameBytes(gramsOf([[...linesIn(connection, range)]]).bits, bits);
+      before = firstSeq;
+      if (isTrue || faults.length >= FAULTS_MAX) continue;
+      const fix = `remove them in a database shell: DELETE FROM line_grams WHERE first_seq = ${firstSeq}`;
+      const message = `the grams of the lines from event ${firstSeq} on are not theirs, and a search for a text may miss calls; ${fix}`;
+      faults.push({ kind: 'index', message });
+    }
+    if (known.length === 0) return faults;
+  }
 }

@@ -78,7 +78,7 @@ describe('the file', () => {
     const home = new LedgerHome(join(tempFolder(), 'new', 'home'));
     const ledger = await home.open();
     await ledger.ingest(new Shim('a').call('c'));
-    expect(await pragmas(home.file)).toMatchObject({ journal_mode: 'wal', user_version: 8 });
+    expect(await pragmas(home.file)).toMatchObject({ journal_mode: 'wal', user_version: 9 });
     expect(statSync(home.folder).mode & 0o777).toBe(0o700);
     for (const name of readdirSync(home.folder)) {
       expect(statSync(join(home.folder, name)).mode & 0o777, name).toBe(0o600);
@@ -111,7 +111,7 @@ describe('the file', () => {
         '(run_id, created_at',
         '(server_name, tool_name',
         '(decision, status',
-        '(substr(args_hash',
+        'substr(args_hash',
       ]) {
         expect(
           indexes.some(({ sql }) => sql.includes(wanted)),
@@ -347,6 +347,7 @@ describe('migrations', () => {
       '2d73dd7289b18702',
       '3bc025e4a5e3958b',
       'a6ae4342dbf5e364',
+      '3716ae56ca3f38b0',
     ]);
   });
 });

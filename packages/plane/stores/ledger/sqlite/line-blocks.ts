@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { deflateRaw, inflateRawSync } from 'node:zlib';
 import { ledgerFailure } from '../chain/ledger-failure.ts';
 import type { Connection } from './connection.ts';
+import { addGrams, dropGrams, gramsOf, type LineGrams, type SeqRange } from './line-grams.ts';
 import { bytesCell, integerCell, textOrNull } from './rows.ts';
 
 export interface PlainLine {
@@ -17,9 +18,16 @@ export interface PackedBlock {
   readonly bytes: Uint8Array;
 }
 
+export interface PackedLines {
+  readonly blocks: readonly PackedBlock[];
+  readonly grams: readonly LineGrams[];
+}
+
 const LENGTH_BYTES = 4;
 /** Larger ones save little, and take longer to look into. */
 export const BLOCK_BYTES = 64 * 1024;
+/** So many of them share their grams: fewer bits to read, and more lines to look at where a text may stand. */
+const BLOCKS_PER_GRAMS = 8;
 /** How many numbers a block goes over, with those whose line is pruned. */
 const BLOCK_SPAN = 4_096;
 /** A block of one line may be as long as a line may be. */
@@ -61,10 +69,29 @@ export function packFull(lines: readonly PlainLine[]) {
   const last = groups.at(-1);
   const [full, loose] =
     last === undefined || isFull(last) ? [groups, []] : [groups.slice(0, -1), last];
-  const blocks = Promise.all(full.map(packLines));
+  const packed = packGroups(full);
   // Whoever waits for it is told; nobody may be, when something else fails before.
-  blocks.catch(() => undefined);
-  return { blocks, loose };
+  packed.catch(() => undefined);
+  return { packed, loose };
+}
+
+export async function packGroups(groups: readonly (readonly PlainLine[])[]): Promise<PackedLines> {
+  const blocks = Promise.all(groups.map(packLines));
+  // While they are packed.
+  const grams = adjacent(groups).map(gramsOf);
+  return { blocks: await blocks, grams };
+}
+
+/** Groups that follow each other without a gap. */
+function adjacent(groups: readonly (readonly PlainLine[])[]) {
+  const found: (readonly PlainLine[])[][] = [];
+  for (const group of groups) {
+    const last = found.at(-1);
+    const isNext = last?.at(-1)?.at(-1)?.seq === (group[0]?.seq ?? 0) - 1;
+    if (last !== undefined && isNext && last.length < BLOCKS_PER_GRAMS) last.push(group);
+    else found.push([group]);
+  }
+  return found;
 }
 
 /** Works beside this thread. */
@@ -216,6 +243,22 @@ export function doubledSeq(connection: Connection): number | undefined {
   return row && integerCell(row, 'seq');
 }
 
+/** The lines between two events, packed or not. */
+export function* linesIn(
+  connection: Connection,
+  { firstSeq, lastSeq }: SeqRange,
+): Generator<PlainLine & { readonly bytes: Buffer }> {
+  const packed = lineFinder(connection);
+  for (let seq = firstSeq; seq <= lastSeq; seq++) {
+    const bytes = packed(seq);
+    if (bytes !== null) yield { seq, bytes };
+    else {
+      const line = lineAt(connection, seq, packed);
+      if (line !== null) yield { seq, bytes: Buffer.from(line, 'utf8') };
+    }
+  }
+}
+
 // What the writer changes.
 
 /** So many lines are packed in one go, or so much. */
@@ -246,7 +289,8 @@ export function linesToPack(connection: Connection): LinesToPack {
 }
 
 /** Puts blocks in the place of the lines that they hold. */
-export function addBlocks(connection: Connection, blocks: readonly PackedBlock[]): void {
+export function addBlocks(connection: Connection, { blocks, grams }: PackedLines): void {
+  for (const one of grams) addGrams(connection, one);
   for (const { firstSeq, lastSeq, bytes } of blocks) {
     const add = 'INSERT INTO line_blocks (first_seq, last_seq, bytes) VALUES (?, ?, ?)';
     connection.run(add, firstSeq, lastSeq, bytes);
@@ -259,6 +303,7 @@ export function unpackAround(connection: Connection, seq: number): void {
   const block = blockOf(connection, seq);
   if (block === undefined) return;
   connection.run('DELETE FROM line_blocks WHERE first_seq = ?', block.firstSeq);
+  dropGrams(connection, seq);
   for (let one = block.firstSeq; one <= block.lastSeq; one++) {
     const line = block.line(one);
     if (line !== undefined) addLine(connection, one, line);

@@ -51,7 +51,7 @@ function previewIn(line: string | null, name: 'args_preview' | 'result_preview')
 const IS_SPELLED = /\\[u/]/;
 
 /** Whether the bytes of a line, each as a character, may hold a text of its preview. */
-function lineSieve(text: string): (bytes: string) => boolean {
+export function lineSieve(text: string): (bytes: string) => boolean {
   const written = JSON.stringify(text).slice(1, -1);
   const wanted = Buffer.from(written, 'utf8').toString('latin1').toLowerCase();
   return (bytes) => bytes.toLowerCase().includes(wanted) || IS_SPELLED.test(bytes);

@@ -228,6 +228,25 @@ CREATE TABLE previews (
 DROP INDEX calls_args;
 CREATE INDEX calls_args ON tool_calls (${startOfHash('args_hash')}, created_at);`;
 
+/** How far the ids of calls go that stand together in the index of hashes. */
+const CALLS_PART_BITS = 14;
+
+/** The part of that index where a call stands. */
+export function indexPart(id: string): string {
+  return `${id} >> ${CALLS_PART_BITS}`;
+}
+
+const GRAMS = `
+-- Which blocks cannot hold a text.
+CREATE TABLE line_grams (
+  first_seq INTEGER PRIMARY KEY,
+  last_seq INTEGER NOT NULL,
+  bits BLOB NOT NULL
+) STRICT;
+-- Hashes come in no order: new ones touch only the pages of the newest part, however large the ledger is.
+DROP INDEX calls_args;
+CREATE INDEX calls_args ON tool_calls (${indexPart('id')}, ${startOfHash('args_hash')}, created_at);`;
+
 export const MIGRATIONS: readonly string[] = [
   FIRST,
   CONTENT,
@@ -237,6 +256,7 @@ export const MIGRATIONS: readonly string[] = [
   NOTICES,
   WOULD,
   PACKED_LINES,
+  GRAMS,
 ];
 
 /** For a store that is only filled and read in the order of its keys: nobody asks it anything else. */

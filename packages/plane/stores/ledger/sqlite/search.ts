@@ -17,6 +17,7 @@ import {
 } from '../store/query.ts';
 import { FLAGS, HINTS, TOOL_CALLS } from '../store/tables.ts';
 import { accessFor, conditionsOf } from './call-conditions.ts';
+import { callsWithText } from './calls-with-text.ts';
 import { type Connection, inOneView } from './connection.ts';
 import type { SqlRow } from './load.ts';
 import { namedConditions } from './name-conditions.ts';
@@ -109,7 +110,9 @@ export async function searchTexts(
     return false;
   };
   const look = (piece: Search) => inOneView(connection, () => lookAt(piece));
-  const next = await scanCalls(connection, search, { look });
+  const ids = await callsWithText(connection, text ?? '');
+  const next = ids === undefined ? await scanCalls(connection, search, { look }) : undefined;
+  if (ids !== undefined) look(amongIds(search, ids));
   const isFull = found.length >= asked.limit;
   return { ids: found.map(({ id }) => Number(id)), next: isFull ? found.at(-1) : next };
 }
@@ -121,9 +124,13 @@ export function searchFor(connection: Connection, filter: CallFilter, after?: Po
 }
 
 export function byId(ids: readonly number[]): Search {
+  return amongIds({ access: '', conditions: [] }, ids);
+}
+
+function amongIds({ conditions }: Search, ids: readonly number[]): Search {
   const condition = ['c.id IN (SELECT value FROM json_each(?))', JSON.stringify(ids)] as const;
   // The id is the key of the table, which needs no index.
-  return { access: 'NOT INDEXED', conditions: [condition] };
+  return { access: 'NOT INDEXED', conditions: [...conditions, condition] };
 }
 
 function endOf(row: CallRow): Position {

@@ -27,7 +27,7 @@ import {
   addLine,
   lineAt,
   lineFinder,
-  type PackedBlock,
+  type PackedLines,
   type PlainLine,
   unpackAround,
 } from './line-blocks.ts';
@@ -82,7 +82,7 @@ export function sqliteTransaction(connection: Connection, migrations: readonly s
       for (const { seq, bytes } of lines) addLine(connection, seq, bytes);
     },
     /** Their lines must be as they were when the blocks were made. */
-    addBlocks: async (blocks: readonly PackedBlock[]) => addBlocks(connection, blocks),
+    addBlocks: async (packed: PackedLines) => addBlocks(connection, packed),
     addHead: async (head: Head) => addHead(connection, head),
     /** Keeps the newest `rowsMax`; of one key the first, but rather one of a conflict. */
     addRejects: async (rows: readonly RejectRow[], rowsMax: number) =>

@@ -81,9 +81,13 @@ export async function hasForeignTables(reader: ChainReader, findings: Findings):
 }
 
 /** Reads everything once more, by SQLite's own check. */
-export async function checkContent(reader: ChainReader, findings: Findings): Promise<void> {
+export async function checkContent(
+  reader: ChainReader,
+  findings: Findings,
+  isDeep: boolean,
+): Promise<void> {
   try {
-    report(await reader.contentFaults(), findings);
+    report(await reader.contentFaults(isDeep), findings);
   } catch (cause) {
     if (!isFailure(cause) || cause.code !== 'SUB_LEDGER_CORRUPT') throw cause;
     findings.error('unreadable', `the file is damaged: ${cause.message}`);

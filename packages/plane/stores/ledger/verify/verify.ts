@@ -113,7 +113,7 @@ async function verifySnapshot(
     await checkCounts(reader, chain.counts, findings);
     if (scratch !== undefined) await compareTables(reader, scratch, findings);
   }
-  await checkContent(reader, findings);
+  await checkContent(reader, findings, scratch !== undefined);
   return {
     ledgerId,
     events: chain.counts.events,

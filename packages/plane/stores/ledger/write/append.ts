@@ -61,10 +61,10 @@ export class Appender {
   /** Returns the new tip. */
   async end(): Promise<Tip> {
     // Beside this thread, while it makes the rows.
-    const { blocks, loose } = packFull(this.#lines);
+    const { packed, loose } = packFull(this.#lines);
     await this.writeRows();
     await this.#transaction.addLines(loose);
-    await this.#transaction.addBlocks(await blocks);
+    await this.#transaction.addBlocks(await packed);
     return this.#tip;
   }
 }

@@ -14,7 +14,7 @@ import {
   signHead,
   type Witness,
 } from '../chain/signed-head.ts';
-import type { PackedBlock } from '../sqlite/line-blocks.ts';
+import type { PackedLines } from '../sqlite/line-blocks.ts';
 import { rebuildRows, renewRows } from '../sqlite/renew-rows.ts';
 import type { Store } from '../sqlite/sqlite-store.ts';
 import type { StoreTransaction } from '../sqlite/transaction.ts';
@@ -84,7 +84,7 @@ class Writer implements Ledger {
     this.#every = options.headEvery ?? HEAD_EVERY;
     this.#packer = new Packer({
       store: options.store,
-      write: (blocks, isTrue) => this.#inTurn(() => this.#pack(blocks, isTrue)),
+      write: (packed, isTrue) => this.#inTurn(() => this.#pack(packed, isTrue)),
       onWarning: (message) => this.#warn(message),
     });
   }
@@ -179,10 +179,10 @@ class Writer implements Ledger {
     });
   }
 
-  async #pack(blocks: readonly PackedBlock[], isTrue: () => boolean): Promise<void> {
+  async #pack(packed: PackedLines, isTrue: () => boolean): Promise<void> {
     if (this.#closed || !isTrue()) return;
     await this.#write({}, async (transaction) => {
-      await transaction.addBlocks(blocks);
+      await transaction.addBlocks(packed);
       return undefined;
     });
   }

@@ -1,12 +1,12 @@
 // Packs lines that are no longer new, a bounded number at a time. The work of packing is done beside this thread;
 // what waits for the ledger meanwhile waits only for the short write that puts a block in the place of its lines.
-import { BLOCK_BYTES, type PackedBlock, packLines } from '../sqlite/line-blocks.ts';
+import { BLOCK_BYTES, type PackedLines, packGroups } from '../sqlite/line-blocks.ts';
 import type { Store } from '../sqlite/sqlite-store.ts';
 
 interface PackerOptions {
   readonly store: Pick<Store, 'linesToPack'>;
   /** Writes the blocks, if they still hold what their lines say when it is their turn. */
-  readonly write: (blocks: readonly PackedBlock[], isTrue: () => boolean) => Promise<void>;
+  readonly write: (packed: PackedLines, isTrue: () => boolean) => Promise<void>;
   readonly onWarning: (message: string) => void;
 }
 
@@ -55,9 +55,9 @@ export class Packer {
         const { groups, hasMore } = await this.#options.store.linesToPack();
         if (hasMore) this.#length = NEW_LENGTH;
         if (groups.length === 0) return;
-        const blocks = await Promise.all(groups.map(packLines));
+        const packed = await packGroups(groups);
         if (this.#isStopped) return;
-        await this.#options.write(blocks, () => version === this.#version);
+        await this.#options.write(packed, () => version === this.#version);
       }
     } catch (cause) {
       // They stay as they are, and the next time finds them.
