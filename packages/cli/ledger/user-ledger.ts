@@ -21,7 +21,8 @@ export { type LedgerHome, withReader };
 
 /** Finds the ledger by the configuration. Opens and makes nothing. */
 export function findLedger(): Promise<LedgerHome | Failure> {
-  return findLedgerFor({ env: process.env, cwd: process.cwd(), onProblem: printProblem });
+  const notice = (message: string) => void process.stderr.write(`sub: ${message}\n`);
+  return findLedgerFor({ env: process.env, cwd: process.cwd(), onProblem: printProblem, notice });
 }
 
 /** A configuration may have several problems: one line each, and the last is the failure. */

@@ -30,6 +30,7 @@ export interface LedgerHome {
   readonly witness: Witness;
   /** How people are asked; undefined where the configuration says nothing about it. */
   readonly approvals: ApprovalSettings | undefined;
+  readonly notice?: ((message: string) => void) | undefined;
 }
 
 export interface Whereabouts {
@@ -37,6 +38,8 @@ export interface Whereabouts {
   readonly cwd: string;
   /** Told of each problem of the configuration before the one that is returned. */
   readonly onProblem?: (failure: Failure) => void;
+  /** Told when a reader must upgrade the ledger first, which may take a while. */
+  readonly notice?: (message: string) => void;
 }
 
 /** Where the ledger is, by the configuration. Nothing is opened or made. */
@@ -52,16 +55,16 @@ export async function findLedger(where: Whereabouts): Promise<LedgerHome | Failu
   const { config, paths, approvals } = loaded;
   const file = config['ledger.path'];
   const witness = fileWitness(`${file.replace(/\.db$/, '')}.head`);
-  return { config, paths, file, witness, approvals };
+  return { config, paths, file, witness, approvals, notice: where.notice };
 }
 
 /** Runs `work` on the ledger that is there, for looking at only. */
 export async function withReader<T>(
-  { file }: LedgerHome,
+  { file, notice }: LedgerHome,
   work: (reader: StoreReader) => Promise<T>,
 ): Promise<T | Failure> {
   return ledgerFailures(file, async () => {
-    const reader = await openSqliteReader({ file });
+    const reader = await openSqliteReader({ file, notice });
     try {
       return await work(reader);
     } finally {

@@ -11,9 +11,16 @@ export async function rebuildRows(transaction: StoreTransaction): Promise<void> 
   }
 }
 
-/** When an earlier version has made them. */
-export async function renewRows(transaction: StoreTransaction): Promise<void> {
+const NOTICE =
+  'The ledger is from an earlier version. It is upgraded once, in about half a minute for each million events.';
+
+/** When an earlier version has made them; `notice` is told before it takes its time. */
+export async function renewRows(
+  transaction: StoreTransaction,
+  notice?: (message: string) => void,
+): Promise<void> {
   if ((await transaction.meta('projection')) === PROJECTION_VERSION) return;
+  if ((await transaction.tip()).seq > 0) notice?.(NOTICE);
   await rebuildRows(transaction);
   await transaction.setMeta('projection', PROJECTION_VERSION);
 }

@@ -92,7 +92,10 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
 
 /** Opens an existing ledger to look at, also while its writer runs. */
 export async function openSqliteReader(
-  options: Pick<SqliteOptions, 'file' | 'migrations'>,
+  options: Pick<SqliteOptions, 'file' | 'migrations'> & {
+    /** Told when the ledger must be upgraded first, which may take a while. */
+    readonly notice?: ((message: string) => void) | undefined;
+  },
 ): Promise<StoreReader> {
   const { file, migrations = MIGRATIONS } = options;
   requireFile(file);
@@ -110,7 +113,7 @@ export async function openSqliteReader(
   // Our questions are about the newest schema, and only a writer can lead a ledger there.
   const store = await openSqliteStore(options);
   try {
-    await store.transaction(renewRows);
+    await store.transaction((transaction) => renewRows(transaction, options.notice));
   } finally {
     await store.close();
   }

@@ -200,3 +200,24 @@ describe('a file that was made and never filled', () => {
     expect(await home.verify()).toMatchObject({ ok: true, events: 3 });
   });
 });
+
+it('an upgrade tells once that it may take a while', async () => {
+  const home = await oldHome();
+  const told: string[] = [];
+  const notice = (message: string) => void told.push(message);
+  for (let time = 0; time < 2; time++) {
+    const reader = await openSqliteReader({ file: home.file, notice });
+    await reader.close();
+  }
+  expect(told).toEqual([expect.stringContaining('upgraded once') as string]);
+});
+
+it('a writer tells it as a warning, and says nothing about a new ledger', async () => {
+  const told: string[] = [];
+  const onWarning = (message: string) => void told.push(message);
+  await (await new LedgerHome().open({ onWarning })).close();
+  expect(told).toEqual([]);
+  const home = await oldHome();
+  await (await home.open({ onWarning, onRollback: 'record' })).close();
+  expect(told).toEqual([expect.stringContaining('upgraded once') as string]);
+});

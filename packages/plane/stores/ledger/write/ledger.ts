@@ -105,7 +105,7 @@ class Writer implements Ledger {
       const state = { ledgerId: this.#ledgerId, tip: this.#tip, head: this.#head };
       const schema = await transaction.schemaFaults();
       const records = checkOpening({ ...state, noted, kept, verifier, schema }, onRollback);
-      await renewRows(transaction);
+      await renewRows(transaction, (message) => this.#warn(message));
       if (records.length === 0) return undefined;
       const nowMs = this.#options.nowMs();
       const own = records.map((record) => ownEvent(record, nowMs));
