@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { verifies } from '../../../../../test/requirements.ts';
-import { ownProgram } from './own-program.ts';
+import { isSameLauncher, ownProgram } from './own-program.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -57,4 +57,14 @@ test('a program that would not recognize itself is refused: it would put two shi
   const [node, script] = [file('node'), file('sub.mjs')];
   expect(ownProgram({ runtime: node, script: file('other.mjs') }).kind).toBe('failure');
   expect(ownProgram({ runtime: file('electron'), script }).kind).toBe('failure');
+});
+
+test.each([
+  ['/opt/sub/bin/sub.mjs', '/opt/sub/bin/sub.cjs', true],
+  ['/opt/sub/bin/sub.cjs', '/opt/sub/bin/sub.cjs', true],
+  ['/opt/sub/bin/sub.mjs', '/opt/other/bin/sub.cjs', false],
+  ['/opt/sub/bin/osub.mjs', '/opt/sub/bin/osub.cjs', false],
+  [undefined, '/opt/sub/bin/sub.cjs', false],
+])('%s and %s are launchers of one installation: %s', (one, other, isSame) => {
+  expect(isSameLauncher(one, other)).toBe(isSame);
 });

@@ -74,9 +74,18 @@ export function startsThisSub(entry: ServerEntry, { own, env }: AskingSub): bool
   const isBare = script === undefined || !isAbsolute(first);
   if (isBare && (entry.hasOwnPath === true || entry.hasEnvFile === true)) return false;
   const real = isAbsolute(first) ? realFile(first) : foundInPath(first, env['PATH']);
-  if (script === undefined) return real === ownScript;
+  if (script === undefined) return isSameLauncher(real, ownScript);
   if (!isAbsolute(script) || !rest.every((word) => HARMLESS.test(word))) return false;
-  return real === runtime && realFile(script) === ownScript;
+  return real === runtime && isSameLauncher(realFile(script), ownScript);
+}
+
+/** An installation has two launchers side by side: configs that earlier versions wrote name `sub.mjs`. */
+export function isSameLauncher(one: string | undefined, other: string | undefined): boolean {
+  return withoutKind(one) === withoutKind(other);
+}
+
+function withoutKind(path: string | undefined): string | undefined {
+  return path?.replace(/([\\/]sub)\.[cm]js$/, '$1');
 }
 
 /** As the system finds a bare name; a part that is not absolute is looked up nowhere. */

@@ -8,7 +8,7 @@ import { hooksOf } from '../hooks/registry.ts';
 import type { ClientHooks, HookFile } from '../hooks/types.ts';
 import { CLIENTS, type Client, type ClientId } from '../index.ts';
 import { type AdoptionPlace, clientPlace } from '../inspect/adoption-place.ts';
-import { type OwnCall, ownProgram } from '../inspect/own-program.ts';
+import { isSameLauncher, type OwnCall, ownProgram } from '../inspect/own-program.ts';
 import { type SandboxStatus, sandboxStatus } from '../sandbox/plan-sandbox.ts';
 import { documentIn, readDocument } from '../text/document.ts';
 import { closedPrograms } from './shared-hooks.ts';
@@ -174,7 +174,7 @@ function programProblems(
   const ours = ownProgram(own);
   if (ours.kind === 'failure') return [];
   const expected = readHookCommand(hookCommand('any', { program: ours.words, homes: {} }));
-  if (expected?.program.join(' ') === program) return [];
+  if (isSameLauncher(expected?.program.join(' '), program)) return [];
   return [`The hooks in ${path} start another sub (${program}).`];
 }
 
