@@ -2,21 +2,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isFailure } from '@subluminal/contracts';
 import { OWN_PRODUCER } from '../../stores/ledger/chain/ledger-events.ts';
-import type { EventRow, LineText } from '../../stores/ledger/index.ts';
+import type { EventRow } from '../../stores/ledger/index.ts';
 import { type Intake, NO_NUMBER, type Sender } from './intake.ts';
 import type { Peer, Talk } from './peer.ts';
 import {
   type IngestLedger,
   LINE_BYTES_MAX,
-  type NumberedLine,
   type PruneCounts,
   type PruneFilter,
   type Request,
   readRequest,
+  type TakenLine,
 } from './protocol.ts';
 import type { IngestServer } from './server.ts';
-
-type TakenLine = NumberedLine<LineText>;
 
 const NUMBER_LENGTH_MAX = 15;
 const [SPACE, ZERO, NINE] = [0x20, 0x30, 0x39];

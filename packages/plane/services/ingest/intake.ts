@@ -2,10 +2,7 @@
 // is full, nothing more is read from the sockets. Lines in the queue are never dropped.
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { type Failure, isFailure, tableFailure } from '@subluminal/contracts';
-import type { LineText } from '../../stores/ledger/index.ts';
-import type { IngestLedger, NumberedLine, TakenCounts } from './protocol.ts';
-
-type Line = NumberedLine<LineText>;
+import type { IngestLedger, TakenCounts, TakenLine } from './protocol.ts';
 
 /** The sender of lines, which waits until they are safe. */
 export interface Sender {
@@ -62,7 +59,7 @@ export class Intake {
   readonly #options: IntakeOptions;
   readonly #limits: IntakeLimits;
   readonly #ended = new AbortController();
-  #lines: Line[] = [];
+  #lines: TakenLine[] = [];
   #senders: Sender[] = [];
   #length = 0;
   #added = 0;
@@ -85,7 +82,7 @@ export class Intake {
     return this.#lines.length >= queueLines || this.#length >= queueLength;
   }
 
-  add(line: Line, sender: Sender): void {
+  add(line: TakenLine, sender: Sender): void {
     // Its sender has no confirmation, and sends it again.
     if (this.#ended.signal.aborted) return;
     this.#lines.push(line);
@@ -120,7 +117,7 @@ export class Intake {
   }
 
   /** Puts lines into the ledger at once, beside the queue; tries until they are in. */
-  async commit(lines: readonly Line[]): Promise<TakenCounts> {
+  async commit(lines: readonly TakenLine[]): Promise<TakenCounts> {
     const { ledger, warn, onTaken } = this.#options;
     const { signal } = this.#ended;
     for (let waitMs = RETRY_MIN_MS; ; waitMs = Math.min(2 * waitMs, RETRY_MAX_MS)) {
@@ -155,7 +152,7 @@ export class Intake {
   }
 
   /** One line may not hold up the others: it is found by halves, and set aside. */
-  async #commitHalves(lines: readonly Line[], message: string): Promise<TakenCounts> {
+  async #commitHalves(lines: readonly TakenLine[], message: string): Promise<TakenCounts> {
     const [first] = lines;
     if (first !== undefined && lines.length === 1) return this.#setAside(first, message);
     const middle = Math.ceil(lines.length / 2);
@@ -169,7 +166,7 @@ export class Intake {
   }
 
   /** Under a number that no line has, the ledger keeps it with the rejects. */
-  async #setAside(line: Line, message: string): Promise<TakenCounts> {
+  async #setAside(line: TakenLine, message: string): Promise<TakenCounts> {
     const { ledger, warn } = this.#options;
     warn(`a line cannot be stored: ${message}`);
     try {
@@ -224,7 +221,7 @@ export class Intake {
   }
 
   /** The oldest lines, as many as one batch takes. */
-  #take(): { readonly lines: readonly Line[]; readonly senders: readonly Sender[] } {
+  #take(): { readonly lines: readonly TakenLine[]; readonly senders: readonly Sender[] } {
     const { batchLength, batchLines } = this.#limits;
     let count = 0;
     let length = 0;

@@ -54,7 +54,9 @@ export interface PruneCounts {
 }
 
 /** A line with its producer, and its number with that producer. */
-export type NumberedLine<T extends LineText = string> = IncomingLine<T>;
+export type NumberedLine = IncomingLine<string>;
+/** The same as it came, which may be bytes. */
+export type TakenLine = IncomingLine<LineText>;
 
 export type TakenCounts = IngestResult;
 

@@ -131,4 +131,8 @@ export function listProcesses(): readonly string[] {
   }
 }
 
-export const readText = thisSystem().readFile;
+const system = thisSystem();
+
+export function readText(path: string): string | undefined {
+  return system.readFile(path);
+}
