@@ -8,9 +8,9 @@ import { basename, dirname, join } from 'node:path';
 import { build, transform } from 'esbuild';
 import { ROOT } from './paths.mjs';
 
-const OUT = join(ROOT, 'packages', 'cli', 'dist');
+export const OUT = join(ROOT, 'packages', 'cli', 'dist');
 /** A shim starts with every server, a hook with every call: their code is small, and apart from all other. */
-const ENTRIES = {
+export const ENTRIES = {
   sub: join(ROOT, 'packages', 'cli', 'entry', 'main.ts'),
   shim: join(ROOT, 'packages', 'cli', 'entry', 'shim.ts'),
   hook: join(ROOT, 'packages', 'cli', 'entry', 'hook.ts'),
@@ -19,7 +19,7 @@ const ENTRIES = {
 const IMPORTED = /^import\s+\{([^}]*)\}\s+from\s+'((?:@subluminal\/|\.)[^']*)';/gm;
 const LISTED = /^export\s+\{([^}]*)\}\s+from\s+'(\.[^']*)';/gm;
 
-const SETTINGS = {
+export const SETTINGS = {
   outdir: OUT,
   absWorkingDir: ROOT,
   bundle: true,
@@ -78,7 +78,7 @@ const SANDBOX = {
 const QUICKJS = join('node_modules', '@jitl', 'quickjs-wasmfile-release-sync', 'dist');
 
 /** All files with their contents, the paths of their sources from the root, and what esbuild has to say. */
-async function bundle() {
+export async function bundle() {
   const [demo, sandbox, ...own] = await Promise.all([
     build(DEMO),
     build(SANDBOX),
@@ -190,7 +190,21 @@ async function asScript({ path, text }) {
     supported: { 'dynamic-import': false },
     minifyWhitespace: true,
   });
-  return { path, contents: `(function(exports,require,module,performance){${inAscii(code)}})` };
+  const script = withPlainExports(code);
+  return { path, contents: `(function(exports,require,module,performance){${inAscii(script)}})` };
+}
+
+const GETTERS =
+  /var stdin_exports=\{\};__export\(stdin_exports,\{([^}]*)\}\);module\.exports=__toCommonJS\(stdin_exports\);/;
+
+/**
+ * What a script exports, as values at its end: esbuild makes two functions for each name, called at each use. Scripts
+ * never import each other: one that imports another is wanted by fewer entries, and those of the same entries are one.
+ */
+function withPlainExports(code) {
+  const [statements, names = ''] = GETTERS.exec(code) ?? [];
+  if (statements === undefined) return code;
+  return `${code.replace(statements, '')}module.exports={${names.replaceAll(':()=>', ':')}};`;
 }
 
 /** The launcher reads bytes as characters. What esbuild leaves as it is stands in expressions. */
@@ -233,10 +247,8 @@ function directImports(hooks) {
       const lines = direct.map(
         (each) => `import { ${each.one} } from ${JSON.stringify(each.from)};`,
       );
-      contents = contents.replace(
-        statement,
-        () => lines.join(' ') + '\n'.repeat(linesIn(statement)),
-      );
+      const kept = lines.join(' ') + '\n'.repeat(linesIn(statement));
+      contents = contents.replace(statement, () => kept);
     }
     return { contents, loader: 'ts' };
   });
@@ -269,5 +281,3 @@ function namesIn(list) {
 function linesIn(text) {
   return text.split('\n').length - 1;
 }
-
-export { bundle, ENTRIES, OUT, SETTINGS };

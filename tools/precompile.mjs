@@ -95,7 +95,7 @@ process.on('exit', () => {
 load(fs.readFileSync(pointer, 'latin1').split('\\n', 1)[0]);
 `;
 
-async function precompile() {
+export async function precompile() {
   const home = mkdtempSync(join(tmpdir(), 'sub-build-'));
   try {
     await Promise.all([
@@ -152,13 +152,8 @@ async function shimOnce(home, path) {
     });
     const policy = existsSync(path) ? ['--policy', path] : [];
     const server = ['--', process.execPath, '-e', ECHO];
-    const { child, ended } = start(home, 'shim.js', [
-      'shim',
-      '--server-name',
-      'a',
-      ...policy,
-      ...server,
-    ]);
+    const args = ['shim', '--server-name', 'a', ...policy, ...server];
+    const { child, ended } = start(home, 'shim.js', args);
     let answers = 0;
     child.stdin.write(REQUESTS[0]);
     child.stdout.on('data', (chunk) => {
@@ -217,5 +212,3 @@ async function commandsOnce(home) {
   daemon.child.kill('SIGTERM');
   await daemon.ended;
 }
-
-export { precompile };
