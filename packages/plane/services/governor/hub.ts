@@ -249,6 +249,8 @@ export class HubLink {
       const asked = { policy_hash: policyHash, leases };
       const leased = await this.#client.lease(asked, () => sealSnapshot(snapshot));
       if (leased.kind === 'unavailable') {
+        // A machine under load is late, not gone. What comes late after all, the client gives back.
+        if (attempt === 0) continue;
         this.#options.warn(`the hub of this run could not be asked: ${leased.reason}`);
         return none;
       }

@@ -1,8 +1,14 @@
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { ShimSummary } from '@subluminal/contracts';
 import { describe, expect, test } from 'vitest';
+import { homePaths, loadConfig } from '../../stores/config/index.ts';
 import { RunSummarizer } from '../../stores/ledger/export/index.ts';
 import { Shim } from '../../stores/ledger/testing/events.ts';
-import { accountOf, type GatheredRead } from './account.ts';
+import { accountOf, type GatheredRead, gatherEvents } from './account.ts';
 
 const TWO: ShimSummary = {
   calls_total: 2,
@@ -94,4 +100,32 @@ describe('the account of a run', () => {
     const account = accountOf({ kind: 'none', reason: 'no events were kept' }, all, false);
     expect(account).toEqual({ kind: 'counted', totals: TWO, reason: 'no events were kept' });
   });
+
+  test('is at least the one of the hub when there are no events and a shim told no counts', () => {
+    const heard = { totals: TWO, unended: ['files'] };
+    const account = accountOf({ kind: 'none', reason: 'no events were kept' }, heard, false);
+    expect(account).toMatchObject({ kind: 'at_least', totals: TWO });
+  });
+});
+
+test('the events of a run are not read from the spool while a ledger listens that is busy', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'sub-account-'));
+  const env = { SUB_HOME: home };
+  const paths = homePaths(env);
+  const loaded = await loadConfig({ env, flags: {}, cwd: home });
+  if (!loaded.ok) throw new Error('the configuration of an empty home can be loaded');
+  mkdirSync(paths.run, { recursive: true });
+  // It takes connections, and says nothing.
+  const server = createServer((socket) => socket.resume()).listen(paths.socket);
+  try {
+    await once(server, 'listening');
+    const { config } = loaded;
+    const trace = { place: { kind: 'ledger' } } as const;
+    const options = { config, env, paths, syncMs: 20 };
+    const gathered = await gatherEvents('run-1', trace, options);
+    expect(gathered).toEqual({ kind: 'none', reason: expect.stringContaining('busy') });
+  } finally {
+    server.close();
+    rmSync(home, { recursive: true });
+  }
 });

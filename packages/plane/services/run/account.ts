@@ -9,7 +9,7 @@ import {
   SHIM_COUNTERS,
   type ShimSummary,
 } from '@subluminal/contracts';
-import { errorText } from '../../os/index.ts';
+import { errorText, isAnswered } from '../../os/index.ts';
 import { RunSummarizer } from '../../stores/ledger/export/index.ts';
 import { eventPages } from '../../stores/ledger/store/stored-rows.ts';
 import { createLedgerClient } from '../ingest/index.ts';
@@ -31,17 +31,19 @@ export interface HubReport {
   readonly unended: readonly string[];
 }
 
+export interface GatherOptions extends Pick<RunOptions, 'config' | 'env' | 'paths' | 'models'> {
+  /** How long a ledger that listens may take to confirm what it has. */
+  readonly syncMs?: number;
+}
+
 const START_MS = 5_000;
-/**
- * Where nobody listens, it is known at once. A ledger that hundreds of runs end on together takes seconds, and
- * whoever gives up reads the spool of all of them instead.
- */
+/** Where nobody listens, it is known at once. A ledger that hundreds of runs end on together takes seconds. */
 const SYNC_MS = 20_000;
 
 export async function gatherEvents(
   runId: string,
-  trace: Trace,
-  options: RunOptions,
+  trace: Pick<Trace, 'file' | 'place'>,
+  options: GatherOptions,
 ): Promise<GatheredRead> {
   try {
     if (trace.file !== undefined) {
@@ -56,10 +58,14 @@ export async function gatherEvents(
   }
 }
 
-async function fromLedger(runId: string, options: RunOptions): Promise<GatheredRead> {
-  const { config, env, paths } = options;
+async function fromLedger(runId: string, options: GatherOptions): Promise<GatheredRead> {
+  const { config, env, paths, syncMs = SYNC_MS } = options;
   const client = createLedgerClient({ socketPath: config['ledger.socket'] });
-  let isThere = await client.sync(SYNC_MS);
+  let isThere = await client.sync(syncMs);
+  // Whoever read the spool, which is of all runs, would keep the ledger even longer.
+  if (!isThere && (await isAnswered(config['ledger.socket']))) {
+    return { kind: 'none', reason: 'the ledger is busy, and has not confirmed its events yet' };
+  }
   if (!isThere) {
     const { ensureLedgerd } = await import('../daemon/start.ts');
     await ensureLedgerd({ env, paths, config }, START_MS);
@@ -72,7 +78,10 @@ async function fromLedger(runId: string, options: RunOptions): Promise<GatheredR
 /** The events count where they agree with the hub in everything; an agent could have changed them. */
 export function accountOf(read: GatheredRead, heard: HubReport, isLossy: boolean): Account {
   const { unended } = heard;
-  if (read.kind === 'none') return { kind: 'counted', totals: heard.totals, reason: read.reason };
+  if (read.kind === 'none') {
+    const kind = unended.length === 0 ? 'counted' : 'at_least';
+    return { kind, totals: heard.totals, reason: read.reason };
+  }
   const { gathered } = read;
   const totals = addedCounts(heard.totals, gathered.unheard);
   const summary = gathered.summarizer.finish();
@@ -155,7 +164,7 @@ const SHIMS_MAX = 1_000;
 async function gather(
   lines: AsyncIterable<string>,
   runId: string,
-  { models }: Pick<RunOptions, 'models'>,
+  { models }: Pick<GatherOptions, 'models'>,
 ): Promise<RunRecord> {
   const summarizer = new RunSummarizer();
   const ofProxy = new RunSummarizer();
