@@ -89,7 +89,9 @@ test('a longer value of a secret that a later import moved comes back', async ()
 test('a rotated secret is reported also after another import', async () => {
   machine.write(configOf({ counts: [1], indent: 2 }));
   await importMoving(machine.options());
-  const vault = { home: join(machine.folder, 'sub'), nowMs: () => Date.now(), keychain: null };
+  // In the same millisecond as the import, it would not be newer.
+  const nowMs = () => Date.now() + 1;
+  const vault = { home: join(machine.folder, 'sub'), nowMs, keychain: null };
   await rotateSecret(vault, { name: 'claude-code.s0.V0_TOKEN', value: 'n'.repeat(20) });
   const more = `"more": { "command": "y", "env": { "V_TOKEN": "${tokenOf(7, 7)}" } },`;
   machine.write(machine.read().replace('"mcpServers": {', `$&${more}`));
