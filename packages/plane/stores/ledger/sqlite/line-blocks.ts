@@ -305,12 +305,22 @@ export function addBlocks(connection: Connection, { blocks, grams }: PackedLines
   }
 }
 
-/** The block around an event becomes lines again, so that one of them can be changed. */
+/**
+ * The block around an event becomes lines again, so that one of them can be changed. So do those that share its grams:
+ * the grams of all of them are made when they are packed again.
+ */
 export function unpackAround(connection: Connection, seq: number): void {
-  const block = blockOf(connection, seq);
-  if (block === undefined) return;
+  if (blockOf(connection, seq) === undefined) return;
+  const { firstSeq, lastSeq } = dropGrams(connection, seq) ?? { firstSeq: seq, lastSeq: seq };
+  for (let at = firstSeq; at <= lastSeq; ) {
+    const block = blockOf(connection, at);
+    if (block !== undefined) unpack(connection, block);
+    at = block === undefined ? nextBlockAfter(connection, at) : block.lastSeq + 1;
+  }
+}
+
+function unpack(connection: Connection, block: LineBlock): void {
   connection.run('DELETE FROM line_blocks WHERE first_seq = ?', block.firstSeq);
-  dropGrams(connection, seq);
   for (let one = block.firstSeq; one <= block.lastSeq; one++) {
     const line = block.line(one);
     if (line !== undefined) addLine(connection, one, line);

@@ -4,6 +4,7 @@ import { Shim } from '../testing/events.ts';
 import { LedgerHome } from '../testing/temp-ledger.ts';
 import { connect } from './connection.ts';
 import { gramsOf, placesOf, type SeqRange } from './line-grams.ts';
+import { integerCell } from './rows.ts';
 
 const EVENTS_MAX = 15_000;
 const FILLER = 'The quick brown fox jumps over the lazy dog. '.repeat(40);
@@ -79,6 +80,27 @@ describe('the grams of lines', () => {
     expect(await placesIn(home, 'zx')).toBeUndefined();
     await home.tamper((db) => db.exec('DELETE FROM line_grams'));
     expect(await placesIn(home, 'qzxjvw')).toEqual([{ firstSeq: 1, lastSeq: 300 }]);
+  });
+
+  it('are made anew for all lines that stood beside a pruned one', async () => {
+    const home = new LedgerHome();
+    const ledger = await home.open();
+    const covered = async (): Promise<number> => {
+      const connection = await connect(home.file, { readOnly: true });
+      const sql = 'SELECT coalesce(sum(last_seq - first_seq + 1), 0) AS seq FROM line_grams';
+      const row = connection.one(sql);
+      connection.close();
+      return integerCell(row, 'seq');
+    };
+    const old = new Shim('old', { run: 'old' }).start('pruned', {});
+    await ledger.ingest([...calls(150), old, ...calls(600)]);
+    const before = await covered();
+    expect(before).toBeGreaterThan(600);
+    expect(await ledger.prune({ keepRuns: 1 })).toMatchObject({ runs: 1 });
+    await ledger.ingest(new Shim('more').call('c'));
+    await expect.poll(covered).toBeGreaterThan(before - 40);
+    await ledger.close();
+    expect(await home.verify({ deep: true })).toMatchObject({ ok: true });
   });
 
   it('find calls by what stands in columns only', async () => {

@@ -139,9 +139,11 @@ export function addGrams(connection: Connection, { firstSeq, lastSeq, bits }: Li
   connection.run(sql, firstSeq, lastSeq, bits);
 }
 
-/** A line among them changes: what it held must not be told any more. */
-export function dropGrams(connection: Connection, seq: number): void {
+/** A line among them changes: what it held must not be told any more. Returns the lines whose grams these were. */
+export function dropGrams(connection: Connection, seq: number): SeqRange | undefined {
   const sql = `DELETE FROM line_grams WHERE last_seq >= ?
-    AND first_seq = (SELECT max(first_seq) FROM line_grams WHERE first_seq <= ?)`;
-  connection.run(sql, seq, seq);
+    AND first_seq = (SELECT max(first_seq) FROM line_grams WHERE first_seq <= ?)
+    RETURNING first_seq, last_seq`;
+  const row = connection.get(sql, seq, seq);
+  return row && { firstSeq: integerCell(row, 'first_seq'), lastSeq: integerCell(row, 'last_seq') };
 }

@@ -111,8 +111,8 @@ export async function searchTexts(
   };
   const look = (piece: Search) => inOneView(connection, () => lookAt(piece));
   const ids = await callsWithText(connection, text ?? '');
-  const next = ids === undefined ? await scanCalls(connection, search, { look }) : undefined;
-  if (ids !== undefined) look(amongIds(search, ids));
+  const among = ids === undefined ? search : amongIds(search, ids);
+  const next = await scanCalls(connection, among, { look });
   const isFull = found.length >= asked.limit;
   return { ids: found.map(({ id }) => Number(id)), next: isFull ? found.at(-1) : next };
 }
