@@ -45,6 +45,23 @@ it('a session decides by itself while it holds calls, and then needs another lea
   expect(scene.session.summary()).toMatchObject({ calls_allowed: 2, calls_blocked: 1 });
 });
 
+it('of all counters of a call calls are leased when one of them has too few: the others may be recalled meanwhile', async () => {
+  const rules = [...RULES, budget('few', { limit_calls: 50 })];
+  const few = { rule: 'budget few', key: 'run' };
+  const { policy_hash: policyHash } = (await snapshotOf(rules)).ref;
+  const scene = await play(rules, { config: { hub: true, leases: true, approver } });
+  const leases = [
+    { ...COUNTER, calls: 9 },
+    { ...few, calls: 1 },
+  ];
+  const reply = { answers: [{ callId: '', outcome: undefined, leased: { policyHash, leases } }] };
+  expect(make(scene, 1, reply).done).toEqual(passes);
+  expect(make(scene, 2, reply).needed).toEqual([
+    { ...COUNTER, calls: 1 },
+    { ...few, calls: 1 },
+  ]);
+});
+
 it('a call without a lease is refused where the hub has not answered, not for the budget', async () => {
   const scene = await leasing();
   const { done } = make(scene, 1);

@@ -50,14 +50,14 @@ export class LeaseNeeds {
     }
   }
 
-  /** The calls that are needed of counters that have too few; of all of them where what is held may be recalled first. */
+  /**
+   * Nothing where all counters have enough. Else the calls that are needed of each: while the hub is asked, what is held
+   * may be recalled or go back.
+   */
   list(mayBeRecalled = false): readonly Lease[] {
-    const missing: Lease[] = [];
-    for (const { counter, calls } of this.#needed.values()) {
-      const isHeld = !mayBeRecalled && heldCalls(this.#context, counter) >= calls;
-      if (!isHeld) missing.push({ ...counter, calls });
-    }
-    return missing;
+    const all = [...this.#needed.values()].map(({ counter, calls }) => ({ ...counter, calls }));
+    const isHeld = all.every((lease) => heldCalls(this.#context, lease) >= lease.calls);
+    return isHeld && !mayBeRecalled ? [] : all;
   }
 }
 
