@@ -56,6 +56,13 @@ async function framed() {
   return { socket, next, isClosed };
 }
 
+it('a connection whose client says no more is ended at once', async () => {
+  await crew.hub();
+  const { socket, isClosed } = await framed();
+  socket.end();
+  expect(await isClosed).toBe(true);
+});
+
 describe('a connection becomes none of frames', () => {
   it.each([
     ['from a page of a browser', upgrade(PATH, PROTOCOL, 'Origin: https://example.com\r\n'), 403],

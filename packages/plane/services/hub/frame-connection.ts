@@ -53,6 +53,8 @@ export class FrameConnection implements LeaseHolder {
     socket.setTimeout(limits.idleMs);
     socket.on('timeout', () => this.#endIdle());
     socket.on('error', () => socket.destroy());
+    // Node answers the end of an upgraded connection no longer.
+    socket.once('end', () => this.end());
     socket.on('data', (chunk: Buffer) => this.read(chunk));
     socket.once('close', () => {
       clearTimeout(this.#wholeBy);

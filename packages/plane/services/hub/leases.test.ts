@@ -26,6 +26,18 @@ async function rogue(...policies: readonly SealedPolicy[]) {
   return { lease, giveBack };
 }
 
+it('a shim that names very many counters is leased calls of one that it had before', async () => {
+  const policy = await policyOf([budget('cap', { limit_calls: 100_000 })]);
+  const { lease, giveBack } = await rogue(policy);
+  expect(await lease(policy, 1)).toBeGreaterThan(0);
+  for (let n = 0; n < 5_000; n++) {
+    const other = { ...COUNTER, key: `tool ${n}` };
+    expect(await lease(policy, 1, other)).toBeGreaterThan(0);
+  }
+  expect(await lease(policy, 1)).toBeGreaterThan(0);
+  giveBack(policy, [back(1)]);
+});
+
 const back = (calls: number, more = COUNTER): Lease => ({ ...more, calls });
 
 it.each<[string, readonly Lease[]]>([

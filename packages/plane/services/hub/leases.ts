@@ -37,7 +37,7 @@ interface Recalled {
 
 /** Others may take what one has returned; then more is recalled. */
 const RECALL_ROUNDS_MAX = 4;
-/** A shim has few counters: this is far beyond what an honest one asks for. */
+/** A shim has few counters. Of those that are forgotten, all calls count as used. */
 const COUNTERS_MAX = 4_096;
 
 export class Leases {
@@ -100,9 +100,11 @@ export class Leases {
   ): Promise<void> | undefined {
     const first = this.#recallRound(policy, needed, except);
     if (first === undefined) return undefined;
+    // Whoever asks waits no longer than for two late holders, one after the other.
+    const untilMs = this.#nowMs() + this.#recallMs;
     const further = async (): Promise<void> => {
       await first;
-      for (let round = 1; round < RECALL_ROUNDS_MAX; round++) {
+      for (let round = 1; round < RECALL_ROUNDS_MAX && this.#nowMs() < untilMs; round++) {
         const next = this.#recallRound(policy, needed, except);
         if (next === undefined) return;
         await next;
@@ -126,16 +128,14 @@ export class Leases {
       if (policy === undefined || known?.policyHash !== hashOf(policy)) continue;
       // Nobody returns more than was leased.
       const calls = Math.min(known.calls, lease.calls);
-      known.calls -= calls;
+      lessen(held, id, calls);
       returned.set(id, calls);
       this.#take(policy, { ...lease, calls: -calls });
     }
     const recalled = recall === undefined ? undefined : this.#recalled.get(holder)?.get(recall);
     if (recalled === undefined) return;
     for (const [id, calls] of recalled.calls) {
-      const known = held.get(id);
-      const used = calls - (returned.get(id) ?? 0);
-      if (known !== undefined) known.calls = Math.max(0, known.calls - used);
+      lessen(held, id, calls - (returned.get(id) ?? 0));
     }
     recalled.settle();
   }
@@ -145,8 +145,7 @@ export class Leases {
     const held = this.#held.get(holder);
     const left = this.#left(policy, need);
     // A holder that has gone meanwhile gets nothing.
-    if (held === undefined || left <= 0 || held.size >= COUNTERS_MAX)
-      return { rule, key, calls: 0 };
+    if (held === undefined || left <= 0) return { rule, key, calls: 0 };
     const share = Math.floor(left / (2 * Math.max(1, this.#held.size)));
     const calls = Math.min(left, Math.max(need.calls, Math.min(share, HUB_LEASE_CALLS_MAX)));
     this.#take(policy, { rule, key, calls });
@@ -155,6 +154,8 @@ export class Leases {
     const policyHash = hashOf(policy);
     // What another version leased is used.
     const before = known?.policyHash === policyHash ? known.calls : 0;
+    held.delete(id);
+    makeRoom(held);
     held.set(id, { counter: { rule, key }, policyHash, calls: before + calls, isLate: false });
     return { rule, key, calls };
   }
@@ -217,6 +218,22 @@ export class Leases {
     const leases = fresh.flatMap((id) => held.get(id)?.counter ?? []);
     holder.recall({ recall, leases });
     return [...waiting.map((one) => one.done), done];
+  }
+}
+
+/** So many calls were returned or used. */
+function lessen(held: Map<string, Held>, id: string, calls: number): void {
+  const known = held.get(id);
+  if (known === undefined) return;
+  known.calls -= calls;
+  if (known.calls <= 0) held.delete(id);
+}
+
+/** Forgets the counters that were leased the longest time ago. */
+function makeRoom(held: Map<string, Held>): void {
+  for (const oldest of held.keys()) {
+    if (held.size < COUNTERS_MAX) return;
+    held.delete(oldest);
   }
 }
 
