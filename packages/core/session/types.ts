@@ -89,6 +89,8 @@ export interface HubAnswer {
     | undefined;
   /** To a question for leases. */
   readonly leased?: LeaseAnswer | undefined;
+  /** The policy has changed since the question was made: another one may have to be asked. */
+  readonly isStale?: boolean;
 }
 
 /** The answers of the hub before a message is handled. */

@@ -25,6 +25,9 @@ interface DirectionOptions {
 }
 
 const NO_BYTES = new Uint8Array(0);
+/** A policy that changes more often while one message waits is not followed. */
+const STALE_MAX = 2;
+const isStale = (answer: HubAnswer): boolean => answer.isStale === true;
 export const TERMINATED_EXIT = 3;
 
 /** One direction of a session: messages of one side in, commands carried out. */
@@ -83,13 +86,26 @@ export class SessionDirection {
     this.#isAsking = true;
     // Nothing overtakes a message that waits for the hub.
     source.hold();
-    void asked.then((said) => {
+    void this.#latest(hub, message, asked).then((said) => {
       this.#isAsking = false;
       this.#handle(message, said);
       this.#drain(hub);
       this.#options.settled();
       source.release();
     });
+  }
+
+  /** The answer of the hub, asked anew where the policy changes meanwhile. */
+  async #latest(
+    hub: NonNullable<DirectionOptions['hub']>,
+    message: ReadMessage,
+    asked: Promise<HubReply>,
+  ): Promise<HubReply | undefined> {
+    let said: HubReply | undefined = await asked;
+    for (let round = 0; round < STALE_MAX && said?.answers?.some(isStale) === true; round++) {
+      said = await this.#asked(hub, message);
+    }
+    return said;
   }
 
   #read(incoming: Extract<Incoming, { kind: 'message' | 'head' }>): ReadMessage {

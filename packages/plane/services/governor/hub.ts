@@ -56,7 +56,6 @@ const LEAVE_MS = 2_000;
 const ENDPOINT_LENGTH_MAX = 200;
 const ALIVE_MS = 1_000;
 const IDLE_MS = 5_000;
-const LEASE_ATTEMPTS_MAX = 3;
 
 /** What is known of this shim and its hub so far: the hub is called before everything is known. */
 interface LinkState {
@@ -186,7 +185,7 @@ export class HubLink {
       if (question.leases !== undefined) answers.push(await this.#lease(question, question.leases));
     }
     this.#known.isThere = answers.every(
-      ({ outcome, leased }) => outcome !== undefined || leased !== undefined,
+      ({ outcome, leased, isStale }) => outcome !== undefined || leased !== undefined || isStale,
     );
     return answers;
   }
@@ -243,25 +242,25 @@ export class HubLink {
     const { peer } = this.#known;
     const callId = ref.call_id;
     const none = { callId, outcome: undefined };
-    for (let attempt = 0; peer !== undefined && attempt < LEASE_ATTEMPTS_MAX; attempt++) {
-      const snapshot = peer.snapshot();
-      const { policy_hash: policyHash } = snapshot.ref;
-      const asked = { policy_hash: policyHash, leases };
-      const leased = await this.#client.lease(asked, () => sealSnapshot(snapshot));
-      if (leased.kind === 'unavailable') {
-        // A machine under load is late, not gone. What comes late after all, the client gives back.
-        if (attempt === 0) continue;
-        this.#options.warn(`the hub of this run could not be asked: ${leased.reason}`);
-        return none;
-      }
-      const { leases: given, terminated } = leased.response;
-      if (peer.snapshot() === snapshot) {
-        return { ...none, leased: { policyHash, leases: given, terminated } };
-      }
-      // Another policy is in force by now: its counters are leased anew.
-      this.#client.giveBack({ policy_hash: policyHash, leases: given });
+    if (peer === undefined) return none;
+    const snapshot = peer.snapshot();
+    const { policy_hash: policyHash } = snapshot.ref;
+    const asked = { policy_hash: policyHash, leases };
+    const ask = () => this.#client.lease(asked, () => sealSnapshot(snapshot));
+    const first = await ask();
+    // A machine under load is late, not gone. What comes late after all, the client gives back.
+    const leased = first.kind === 'unavailable' ? await ask() : first;
+    if (leased.kind === 'unavailable') {
+      this.#options.warn(`the hub of this run could not be asked: ${leased.reason}`);
+      return none;
     }
-    return none;
+    const { leases: given, terminated } = leased.response;
+    if (peer.snapshot() === snapshot) {
+      return { ...none, leased: { policyHash, leases: given, terminated } };
+    }
+    // Another policy is in force by now, which may have other counters.
+    this.#client.giveBack({ policy_hash: policyHash, leases: given });
+    return { ...none, isStale: true };
   }
 
   async #askOne(question: HubQuestion): Promise<HubAnswer> {

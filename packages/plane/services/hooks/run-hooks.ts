@@ -135,8 +135,8 @@ export async function openRunHooks(options: RunHooksOptions): Promise<RunHooks |
   if (isFailure(listener)) return listener;
   const end = async (): Promise<ShimSummary> => {
     isEnded = true;
-    const desk = await opening?.catch(() => undefined);
-    const summary = (await desk?.end()) ?? NO_CALLS;
+    await opening?.catch(() => undefined);
+    const summary = (await opened?.end()) ?? NO_CALLS;
     await listener.close();
     return summary;
   };
