@@ -54,7 +54,7 @@ export interface PruneCounts {
 }
 
 /** A line with its producer, and its number with that producer. */
-export type NumberedLine = IncomingLine<string>;
+export type NumberedLine = IncomingLine;
 /** The same as it came, which may be bytes. */
 export type TakenLine = IncomingLine<LineText>;
 
