@@ -216,13 +216,17 @@ export function report(measurement: Measurement, { title, floor, json }: ReportO
 /** Whether a figure is what was aimed at, so that nobody has to compare by eye. */
 export function goalLine(what: string, value: number, goalMax: number): string {
   const verdict = value <= goalMax ? 'met   ' : 'MISSED';
-  return `  goal ${verdict}  ${what}: ${value.toPrecision(3)}, at most ${goalMax}\n`;
+  return `  goal ${verdict}  ${what}: ${figure(value)}, at most ${goalMax}\n`;
 }
 
 /** The same where more is better. */
 export function leastLine(what: string, value: number, goalMin: number): string {
   const verdict = value >= goalMin ? 'met   ' : 'MISSED';
-  return `  goal ${verdict}  ${what}: ${value.toPrecision(3)}, at least ${goalMin}\n`;
+  return `  goal ${verdict}  ${what}: ${figure(value)}, at least ${goalMin}\n`;
+}
+
+function figure(value: number): string {
+  return value >= 1_000 ? value.toFixed(0) : value.toPrecision(3);
 }
 
 function micros(ns: number): string {

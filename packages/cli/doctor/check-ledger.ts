@@ -40,8 +40,8 @@ export async function checkRuns(machine: Machine): Promise<Finding> {
     const text = `${counts} were lost in the last ${LOST_DAYS} days`;
     if (runs.rows.length + calls.rows.length === 0) return ok(text);
     return warn(
-      `${text}: their processes were killed, or the machine was`,
-      'See `sub query --runs --status LOST`; what the agent did until then is on record.',
+      `${text}: their processes were killed, or the machine was, or the disk was full`,
+      'See `sub query --runs --status LOST` and `sub query --status LOST`; what the agent did until then is on record.',
     );
   });
 }

@@ -247,7 +247,8 @@ const FIXES: { readonly [C in SubCode]?: string } = {
   SUB_GRANT_REFUSED: 'Do what the message says, or approve without a grant.',
   SUB_LEDGER_MISSING:
     'Run an agent through Subluminal first, take events in with `sub ingest`, or set SUB_HOME to the folder that holds the ledger.',
-  SUB_LEDGER_LOCKED: 'Try again when it has ended.',
+  SUB_LEDGER_LOCKED:
+    'Try again when it has ended. The daemon of an earlier version ends by `sub ledgerd --stop`.',
   SUB_LEDGER_BUSY: 'Try again; when it lasts, look for a program that keeps the file open.',
   SUB_LEDGER_FULL:
     'Free some space elsewhere on the disk, or move the ledger to another one; `sub ledger prune` needs some room itself before it gives space back. Nothing that was stored is lost.',

@@ -64,7 +64,7 @@ async function fromLedger(runId: string, options: GatherOptions): Promise<Gather
   let isThere = await client.sync(syncMs);
   // Whoever read the spool, which is of all runs, would keep the ledger even longer.
   if (!isThere && (await isAnswered(config['ledger.socket']))) {
-    return { kind: 'none', reason: 'the ledger is busy, and has not confirmed its events yet' };
+    return { kind: 'none', reason: 'the ledger has not confirmed its events in time' };
   }
   if (!isThere) {
     const { ensureLedgerd } = await import('../daemon/start.ts');
