@@ -27,11 +27,16 @@ export const HUB_LEASE_TIMES = { totalMs: 4_000, recallMs: 1_500 } as const;
 export const HUB_LEASE_CALLS_MAX = 256;
 
 const COUNTERS_MAX = 1_000;
+/** The hub keeps them for as long as the run lasts. */
+const NAME_LENGTH_MAX = 1_024;
 
 /** A rule by its place in the state of a policy, and the key under which it counts. */
 const COUNTER = {
-  rule: required(string(), 'The rule, as the state of its policy names it.'),
-  key: required(string(), 'The key under which it counts.'),
+  rule: required(
+    string({ lengthMax: NAME_LENGTH_MAX }),
+    'The rule, as the state of its policy names it.',
+  ),
+  key: required(string({ lengthMax: NAME_LENGTH_MAX }), 'The key under which it counts.'),
 };
 
 const LEASE = open({ ...COUNTER, calls: required(integer({ min: 0 }), 'How many calls.') });

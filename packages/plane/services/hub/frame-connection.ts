@@ -27,7 +27,7 @@ interface FrameConnectionOptions {
   /** Undefined where nothing is answered. */
   readonly answer: (
     frame: { readonly to: string; readonly body: unknown },
-    holder: LeaseHolder,
+    connection: FrameConnection,
   ) => Promise<FrameAnswer | undefined>;
   /** Bytes of a frame that is not whole yet; false when all connections together hold too many. */
   readonly holds: (change: number) => boolean;
@@ -60,6 +60,11 @@ export class FrameConnection implements LeaseHolder {
       clearTimeout(this.#wholeBy);
       this.#hold(0);
     });
+  }
+
+  /** How many of its frames wait for an answer. */
+  get openFrames(): number {
+    return this.#openFrames;
   }
 
   read(chunk: Buffer): void {

@@ -1,7 +1,8 @@
-import type { Lease } from '@subluminal/contracts/hub-frames';
+import { type Lease, parseLeaseRequest } from '@subluminal/contracts/hub-frames';
 import { expect, it } from 'vitest';
 import { sha256 } from '../../os/crypto/index.ts';
 import { Hub } from './hub.ts';
+import { LeaseShim } from './testing/lease-shim.ts';
 import { budget, policyOf, RUN, type SealedPolicy } from './testing/scenario.ts';
 
 const COUNTER = { rule: 'budget cap', key: 'run' };
@@ -25,6 +26,43 @@ async function rogue(...policies: readonly SealedPolicy[]) {
   ) => hub.giveBack({ policy_hash, leases, ...more }, holder);
   return { lease, giveBack };
 }
+
+it('calls that are leased while a recall is on its way count as used only when they are', async () => {
+  const policy = await policyOf([budget('all', { limit_calls: 200 })]);
+  const limits = { recallMs: 3_600_000 };
+  const hub = new Hub({ runId: RUN, nowMs: () => 0, sha256, limits });
+  await hub.policy(policy.file);
+  const [idle, busy] = [new LeaseShim(hub, policy, 'idle'), new LeaseShim(hub, policy, 'busy')];
+  const settle = async (...shims: readonly LeaseShim[]): Promise<void> => {
+    for (let quiet = 0; quiet < 5; quiet++) {
+      await new Promise(setImmediate);
+      const moved = shims.map((shim) => [shim.deliverToHub(), shim.deliverToShim()]);
+      if (moved.flat().includes(true)) quiet = 0;
+    }
+  };
+  idle.call('read');
+  await settle(idle, busy);
+  while (!busy.isWaiting) {
+    busy.call('read');
+    await settle(busy);
+  }
+  // The recall is on its way to the other one, which gives back, and goes on.
+  idle.giveBack();
+  idle.call('read');
+  await settle(idle, busy);
+  for (let n = 0; n < 250; n++) {
+    busy.call('read');
+    await settle(idle, busy);
+  }
+  expect(idle.passes + busy.passes).toBe(200);
+});
+
+it.each(['key', 'rule'] as const)('a counter whose %s is very long is not leased', async (name) => {
+  const policy = await policyOf([budget('cap', { limit_calls: 10 })]);
+  const long = { ...COUNTER, [name]: 'x'.repeat(1_025), calls: 1 };
+  const asked = { run_id: RUN, policy_hash: policy.hash, leases: [long] };
+  expect(parseLeaseRequest(asked).ok).toBe(false);
+});
 
 it('a shim that names very many counters is leased calls of one that it had before', async () => {
   const policy = await policyOf([budget('cap', { limit_calls: 100_000 })]);

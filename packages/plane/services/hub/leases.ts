@@ -30,7 +30,7 @@ interface Held {
 /** A recall that a holder has not answered yet. */
 interface Recalled {
   /** How many calls the holder had then; what it was leased since is not recalled. */
-  readonly calls: ReadonlyMap<string, number>;
+  readonly calls: Map<string, number>;
   readonly done: Promise<void>;
   readonly settle: () => void;
 }
@@ -122,6 +122,7 @@ export class Leases {
     const held = this.#held.get(holder);
     if (held === undefined) return;
     const returned = new Map<string, number>();
+    const open = this.#recalled.get(holder) ?? new Map<number, Recalled>();
     for (const lease of leases) {
       const id = policy === undefined ? '' : idOf(policy, lease);
       const known = held.get(id);
@@ -131,11 +132,13 @@ export class Leases {
       lessen(held, id, calls);
       returned.set(id, calls);
       this.#take(policy, { ...lease, calls: -calls });
+      // A recall that is still on its way asks for what the holder has then.
+      if (recall === undefined) for (const one of open.values()) lessRecalled(one, id, calls);
     }
-    const recalled = recall === undefined ? undefined : this.#recalled.get(holder)?.get(recall);
+    const recalled = recall === undefined ? undefined : open.get(recall);
     if (recalled === undefined) return;
     for (const [id, calls] of recalled.calls) {
-      lessen(held, id, calls - (returned.get(id) ?? 0));
+      lessen(held, id, Math.max(0, calls - (returned.get(id) ?? 0)));
     }
     recalled.settle();
   }
@@ -227,6 +230,11 @@ function lessen(held: Map<string, Held>, id: string, calls: number): void {
   if (known === undefined) return;
   known.calls -= calls;
   if (known.calls <= 0) held.delete(id);
+}
+
+function lessRecalled({ calls }: Recalled, id: string, returned: number): void {
+  const asked = calls.get(id);
+  if (asked !== undefined) calls.set(id, Math.max(0, asked - returned));
 }
 
 /** Forgets the counters that were leased the longest time ago. */

@@ -28,7 +28,6 @@ import { type BodyLimits, bodyReader } from './body.ts';
 import { type FrameAnswer, FrameConnection, type FrameLimits } from './frame-connection.ts';
 import type { Hub } from './hub.ts';
 import { type HubRefusal, refused } from './hub-options.ts';
-import type { LeaseHolder } from './leases.ts';
 import { type CallLabel, Metrics } from './metrics.ts';
 
 interface ServeOptions {
@@ -48,6 +47,8 @@ interface Route {
 const MESSAGE_LENGTH_MAX = 300;
 const BROKEN = refused(500, 'the hub has failed');
 const BUSY = refused(503, 'the hub has too much to do');
+/** So many frames of a connection are answered however much others ask for. */
+const FRAMES_FREE = 4;
 const NO_UPGRADE = refused(400, 'this connection cannot be upgraded');
 const SWITCHING = `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${HUB_CONNECTION.protocol}\r\n\r\n`;
 const [TASK_PREFIX = ''] = HUB_ENDPOINTS.task.path.split('{', 1);
@@ -164,17 +165,19 @@ export class HubServing {
 
   async #answerFrame(
     { to, body }: { readonly to: string; readonly body: unknown },
-    holder: LeaseHolder,
+    connection: FrameConnection,
   ): Promise<FrameAnswer | undefined> {
     if (to === 'return') {
       const returned = parseReturnRequest(body);
-      if (returned.ok) this.#options.hub.giveBack(returned.value, holder);
+      if (returned.ok) this.#options.hub.giveBack(returned.value, connection);
       return undefined;
     }
-    if (this.#requests > this.#options.limits.requestsMax) return this.#frameOf(BUSY);
+    const isFull = this.#requests > this.#options.limits.requestsMax;
+    // Those who ask for much must not keep out those who ask for little.
+    if (isFull && connection.openFrames > FRAMES_FREE) return this.#frameOf(BUSY);
     this.#requests++;
     try {
-      return this.#frameOf(await this.#frameAnswer(to, body, holder));
+      return this.#frameOf(await this.#frameAnswer(to, body, connection));
     } catch {
       return this.#frameOf(BROKEN);
     } finally {
@@ -182,7 +185,7 @@ export class HubServing {
     }
   }
 
-  #frameAnswer(to: string, body: unknown, holder: LeaseHolder): object | Promise<object> {
+  #frameAnswer(to: string, body: unknown, holder: FrameConnection): object | Promise<object> {
     if (to === 'lease') {
       return reading(parseLeaseRequest, (request) => this.#options.hub.lease(request, holder))(
         body,
