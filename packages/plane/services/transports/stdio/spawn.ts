@@ -79,8 +79,11 @@ export function spawnServer(command: ServerCommand): Promise<SpawnResult> {
   catchSignals();
   return new Promise((resolve) => {
     let child: ChildProcess;
+    let server: RunningServer | undefined;
     try {
       child = start(command);
+      // At once: what is loaded next takes a while, in which this process may be killed.
+      if (child.pid !== undefined) server = running(command, child);
     } catch (cause) {
       resolve(failed(command, cause));
       return;
@@ -90,7 +93,9 @@ export function spawnServer(command: ServerCommand): Promise<SpawnResult> {
     child.on('error', ignore);
     child.stdin?.on('error', ignore);
     child.stdout?.on('error', ignore);
-    child.once('spawn', () => resolve({ kind: 'started', server: running(command, child) }));
+    child.once('spawn', () => {
+      resolve({ kind: 'started', server: server ?? running(command, child) });
+    });
   });
 }
 
@@ -110,7 +115,6 @@ function running({ shimId, isQuiet, times }: ServerCommand, child: ChildProcess)
     throw new Error('a spawned server has a pid and pipes');
   }
   const family = familyOf(child, shimId);
-  // At once: what loads next takes a while, in which this process may be killed.
   const guard = startGuard(family, times);
   if (isQuiet === true) stderr?.on('error', ignore).resume();
   const relay = stderr === null || isQuiet === true ? {} : { stderr: relayStderr(stderr) };
