@@ -12,7 +12,7 @@ import type {
 } from '../store/stored-rows.ts';
 import { TABLES } from '../store/tables.ts';
 import { type Connection, inOneView } from './connection.ts';
-import { doubledSeq, type LineFinder, lineFinder, linesIn } from './line-blocks.ts';
+import { doubledSeq, type LineFinder, lineFinder, linesIn, straySeq } from './line-blocks.ts';
 import { gramsBefore, gramsOf } from './line-grams.ts';
 import { loadSqlite, type SqlRow } from './load.ts';
 import {
@@ -219,6 +219,10 @@ function contentFaults(connection: Connection): readonly StructureFault[] {
   const message = `the line of event ${seq} stands in two places, and readers may be shown another than that which was signed; ${RESTORE}`;
   const doubled: readonly StructureFault[] =
     seq === undefined ? [] : [{ kind: 'added', seq, message }];
+  const stray = straySeq(connection);
+  const strayMessage = `a line stands under the number ${stray}, which no event has; ${RESTORE}`;
+  const added: readonly StructureFault[] =
+    stray === undefined ? [] : [{ kind: 'added', seq: stray, message: strayMessage }];
   const rows = connection.all(`PRAGMA integrity_check(${FAULTS_MAX})`);
   const texts = rows.map((row) => textCell(row, 'integrity_check'));
   const faults = texts
@@ -230,19 +234,19 @@ function contentFaults(connection: Connection): readonly StructureFault[] {
         : RESTORE;
       return { kind: isIndex ? 'index' : 'unreadable', message: `${text}: ${fix}` };
     });
-  return [...doubled, ...faults];
+  return [...doubled, ...added, ...faults];
 }
 
 /** Whether a search for a text looks at every line that may hold it. */
 function gramsFaults(connection: Connection): readonly StructureFault[] {
   const faults: StructureFault[] = [];
-  const tip = integerOrNull(connection.one('SELECT max(seq) AS seq FROM events'), 'seq') ?? 0;
-  for (let before = tip + 1; ; ) {
+  for (let before = Number.MAX_SAFE_INTEGER; ; ) {
     const known = gramsBefore(connection, before);
+    const tip = integerOrNull(connection.one('SELECT max(seq) AS seq FROM events'), 'seq') ?? 0;
     for (const { firstSeq, lastSeq, bits } of known) {
       const range = { firstSeq, lastSeq };
-      const isTrue =
-        lastSeq < before && sameBytes(gramsOf([[...linesIn(connection, range)]]).bits, bits);
+      const isPlaced = lastSeq < before && lastSeq <= tip;
+      const isTrue = isPlaced && sameBytes(gramsOf([[...linesIn(connection, range)]]).bits, bits);
       before = firstSeq;
       if (isTrue || faults.length >= FAULTS_MAX) continue;
       const fix = `remove them in a database shell: DELETE FROM line_grams WHERE first_seq = ${firstSeq}`;

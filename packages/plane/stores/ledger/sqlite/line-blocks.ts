@@ -236,6 +236,15 @@ export function lineAt(connection: Connection, seq: number, packed: LineFinder):
   return plain ?? packed(seq)?.toString('utf8') ?? null;
 }
 
+/** A line, or a block of them, beside the numbers of all events. */
+export function straySeq(connection: Connection): number | undefined {
+  const tip = '(SELECT coalesce(max(seq), 0) FROM events)';
+  const sql = `SELECT seq FROM lines WHERE seq < 1 OR seq > ${tip} UNION ALL
+    SELECT first_seq FROM line_blocks WHERE first_seq < 1 OR last_seq > ${tip} LIMIT 1`;
+  const row = connection.get(sql);
+  return row && integerCell(row, 'seq');
+}
+
 /**
  * The first event of which a line may stand in two places; undefined when each stands once. Who reads all lines and
  * who looks for one would else read different ones.

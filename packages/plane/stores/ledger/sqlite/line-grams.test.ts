@@ -56,6 +56,7 @@ describe('the grams of lines', () => {
     ['another case', 'ABCXYZ', 'a line with abcxyz'],
     ['a letter by its number', 'größe', String.raw`a line of gr\u00f6\u00DFe`],
     ['a slash behind a backslash', 'src/xyz/file', String.raw`a path src\/xyz\/file`],
+    ['half a letter by its number', 'ab\uFFFDcd', String.raw`ab\ud800cd`],
     ['an escaped NUL', 'ab\uFFFDcd', String.raw`ab\u0000cd`],
   ])('find a text in a line that has it in %s', async (_, text, written) => {
     const home = new LedgerHome();

@@ -25,6 +25,8 @@ const CASE_BITS = 0x20_20_20;
 const MULTIPLIER = 0x9e_37_79_b1;
 /** A letter by its number: behind an even number of backslashes, or it is a backslash and a letter. */
 const [NUMBERED, IS_NUMBERED] = [String.raw`\u`, /(?<!\\)(?:\\\\)*\\u/];
+/** Half of a letter of two units, which is shown as U+FFFD. */
+const HALF_LETTER = /\\ud[89a-f][0-9a-f]{2}/g;
 const ROWS_PER_TURN = 100;
 
 /** Of blocks that follow each other. */
@@ -64,7 +66,7 @@ function slotOf(gram: number, shift: number): number {
 /** JSON may write letters by their numbers: then as we would write them. */
 function plainlySpelled(line: string): Buffer {
   const value = IS_NUMBERED.test(line) ? parseJson(withoutNul(line)) : undefined;
-  return Buffer.from(JSON.stringify(value) ?? '', 'utf8');
+  return Buffer.from((JSON.stringify(value) ?? '').replaceAll(HALF_LETTER, '\uFFFD'), 'utf8');
 }
 
 /** What must be in a line that holds the text. */

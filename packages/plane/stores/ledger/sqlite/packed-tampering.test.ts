@@ -109,6 +109,17 @@ describe('verifying finds packed lines that were tampered with:', () => {
     expect(await home.verify()).toMatchObject({ ok: false });
   });
 
+  it.each([
+    "INSERT INTO lines (seq, line) VALUES (9000, '{}')",
+    "INSERT INTO lines (seq, line) VALUES (0, '{}')",
+    'INSERT INTO line_blocks (first_seq, last_seq, bytes) VALUES (9000, 9001, zeroblob(9))',
+    'INSERT INTO line_grams (first_seq, last_seq, bits) VALUES (9000, 9001, zeroblob(1024))',
+  ])('something stands under a number that no event has: %s', async (sql) => {
+    const home = await packedHome();
+    await home.tamper((db) => db.exec(sql));
+    expect(await home.verify({ deep: true })).toMatchObject({ ok: false });
+  });
+
   it.each(DOUBLES)('a line stands a second time, %s', async (_what, add) => {
     const home = await packedHome();
     await home.tamper((db) => add(db, forgedLine(db, SEQ)));

@@ -191,6 +191,7 @@ describe('verifying heads', () => {
     await home.record(shim.call('b'));
     await home.tamper((db) => {
       db.exec('DELETE FROM events WHERE seq > 3');
+      db.exec('DELETE FROM lines WHERE seq > 3');
       db.exec('DELETE FROM heads WHERE seq > 3');
     });
     const report = await home.verify();
@@ -224,6 +225,7 @@ describe('verifying heads', () => {
     rmSync(home.headFile);
     await home.tamper((db) => {
       db.exec('DELETE FROM events WHERE seq > 3');
+      db.exec('DELETE FROM lines WHERE seq > 3');
       db.exec('DELETE FROM heads WHERE seq > 3');
       db.exec('DELETE FROM tool_calls WHERE id > 3');
       db.exec('UPDATE runs SET events = 3');
