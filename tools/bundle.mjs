@@ -198,13 +198,13 @@ const GETTERS =
   /var stdin_exports=\{\};__export\(stdin_exports,\{([^}]*)\}\);module\.exports=__toCommonJS\(stdin_exports\);/;
 
 /**
- * What a script exports, as values at its end: esbuild makes two functions for each name, called at each use. Scripts
- * never import each other: one that imports another is wanted by fewer entries, and those of the same entries are one.
+ * What a script exports, as values at its end (esbuild makes two functions for each name, called at each use), marked as
+ * a module for its default export. There are no circles: a script that imports another is wanted by fewer entries.
  */
 function withPlainExports(code) {
   const [statements, names = ''] = GETTERS.exec(code) ?? [];
   if (statements === undefined) return code;
-  return `${code.replace(statements, '')}module.exports={${names.replaceAll(':()=>', ':')}};`;
+  return `${code.replace(statements, '')}module.exports={__esModule:true,${names.replaceAll(':()=>', ':')}};`;
 }
 
 /** The launcher reads bytes as characters. What esbuild leaves as it is stands in expressions. */
